@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`fleet` of what is no plain file: standard input, pipes, files that somebody holds, outputs that fail, signals. What it
-finds and prints is in tests/golden/fleet. usage: test_fleet.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
+"""`fleet` of what is no plain file: standard input, pipes, files that somebody holds, outputs that fail, signals.
+What it finds and prints is in tests/golden/fleet. usage: test_fleet.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
 import copy
 import fcntl
@@ -93,7 +93,8 @@ class Fleet(Case):
             self.assert_fails(2, ("No space left",), "fleet", "results", "--format", form, "--output", full)
         done = self.assert_ends(2, "fleet", "results", "--json", full)
         self.assertEqual((done.out, "No space left" in done.err), (LIKE, True))
-        self.assertIn("No space left", self.assert_ends(2, "fleet", "results", "--output", full, "--json", "o.json").err)
+        self.assertIn("No space left",
+                      self.assert_ends(2, "fleet", "results", "--output", full, "--json", "o.json").err)
         self.assertEqual(self.load("o.json")["gpus"], 8)
 
     def test_a_signal_ends_reading(self):

@@ -66,7 +66,8 @@ class NoGpu(Case):
              "update the NVIDIA driver", "CUDA devices                  not counted"),
             ("no-device", [True, True, False], "libcuda.so.1   found", "enough for runtime",
              "CUDA devices                  none: no GPU is there", "CUDA_VISIBLE_DEVICES"),
-            ("mismatch", [True, True, False], "libcuda.so.1   found", "not counted: ", "cudaErrorSystemDriverMismatch", "803"),
+            ("mismatch", [True, True, False], "libcuda.so.1   found", "not counted: ", "cudaErrorSystemDriverMismatch",
+             "803"),
         ):
             with self.subTest(reason=reason):
                 self.assert_nothing(words, environment=stub_environment(reason))
@@ -81,7 +82,8 @@ class NoGpu(Case):
             (("'pined'", "'pinned'"), "--mode", "pined"), (("--streams",), "--mode", "pinned", "--streams", "2"),
             (("--direction h2d", "peer"), "--mode", "peer", "--direction", "h2d"),
             (("--simultaneous", "--latency"), "--simultaneous", "--latency"),
-            *((("--kernel-time",), "--backend", name, "--mode", "double-buffer", "--kernel-time", "AUTO") for name in BUILT_IN),
+            *((("--kernel-time",), "--backend", name, "--mode", "double-buffer", "--kernel-time", "AUTO")
+              for name in BUILT_IN),
         ):
             with self.subTest(arguments=arguments):
                 self.assert_usage(words, *arguments, "--json", "out.json", environment=absent_environment())
@@ -128,7 +130,8 @@ class ListJson(Case):
         def collect(value, path):
             if isinstance(value, dict) and path[-1:] not in (("facts",), ("lacks",)):  # whose keys are anybody's
                 kinds.setdefault(tuple("*" if isinstance(key, int) else key for key in path), path)
-            for key, item in value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ()):
+            for key, item in value.items() if isinstance(value,
+                                                         dict) else enumerate(value if isinstance(value, list) else ()):
                 collect(item, (*path, key))
 
         collect(document, ())

@@ -229,7 +229,8 @@ class Full(Case):
             for code, *arguments in (
                 (1, *SMALL), (1, *SMALL, "--json", "-"), (1, *SMALL, "--csv", "-"), (1, *SMALL, *TWO),
                 (1, *SMALL, *TWO, "--json", "-"), (1, "list"), (1, "--help"), (1, "--help", "pinned"), (1, "--version"),
-                (2, *COMPARE), (1, "show", committed("h200/pinned-1g")), (1, "show", committed("h200/pinned-1g"), "--csv", "-"),
+                (2, *COMPARE), (1, "show", committed("h200/pinned-1g")),
+                (1, "show", committed("h200/pinned-1g"), "--csv", "-"),
             ):
                 with self.subTest(arguments=arguments):
                     outcome = self.assert_ends(code, *arguments, stdout=full)
@@ -274,9 +275,11 @@ class Fifos(Case):
         ended = 128 + signal.SIGTERM
         files = ("--json", "pipe", "--baseline-json", "out")
         return (
-            ((*SMALL, "--json", "pipe"), ended), ((*SMALL, "--csv", "pipe"), ended), ((*SMALL, *TWO, "--json", "pipe"), ended),
+            ((*SMALL, "--json", "pipe"), ended), ((*SMALL, "--csv", "pipe"), ended),
+            ((*SMALL, *TWO, "--json", "pipe"), ended),
             ((*SMALL, *TWO, "--interleave", XFERBENCH, *files), ended), ((*LINK, "--json", "pipe"), UNKNOWN),
-            ((*LINK, "-o", "pipe"), UNKNOWN), ((*COMPARE, "-o", "pipe"), 2), (("list", "--json", "pipe"), -signal.SIGTERM),
+            ((*LINK, "-o", "pipe"), UNKNOWN), ((*COMPARE, "-o", "pipe"), 2),
+            (("list", "--json", "pipe"), -signal.SIGTERM),
         )
 
     def start_waiting(self, *arguments):
@@ -340,7 +343,8 @@ class Fifos(Case):
         self.assert_fails(1, words, *SMALL, "--quiet", "--csv", place, pass_fds=(writer,))
         self.assert_fails(2, words, *COMPARE, "-o", place, pass_fds=(writer,))
         self.assertIn("EPIPE", self.assert_ends(1, *SMALL, *TWO, "--json", "-", stdout=writer).err)
-        outcome = self.run_program(*SMALL, "--json", "-", "--csv", "out.csv", stdout=writer, allowed_signal=signal.SIGPIPE)
+        outcome = self.run_program(*SMALL, "--json", "-", "--csv", "out.csv", stdout=writer,
+                                   allowed_signal=signal.SIGPIPE)
         self.assertIn(outcome.code, (1, -signal.SIGPIPE), outcome)
         self.assertEqual(len(harness.rows_of_csv(self.read("out.csv"))), 1)
         for more in ((), ("--csv", "-")):  # as `head -1` leaves: without a word
@@ -372,7 +376,8 @@ class Descriptors(Case):
         own, others = os.getpid(), ("link", f"/proc/{os.getpid()}/fd", f"/proc/{os.getpid()}/task/{os.getpid()}/fd")
         os.symlink(f"/proc/{own}/fd", self.path("link"))
         for folder in ("/dev/fd", "/proc/self/fd", "/proc/thread-self/fd", *others):
-            for arguments, begin in (((*SMALL, "--csv"), "mode,"), ((*SMALL, "--json"), "{"), (("list", "--json"), "{")):
+            for arguments, begin in (((*SMALL, "--csv"), "mode,"), ((*SMALL, "--json"), "{"),
+                                     (("list", "--json"), "{")):
                 with self.subTest(folder=folder, arguments=arguments):
                     self.put_old("log")
                     with open(self.path("log"), "ab", 0) as log:

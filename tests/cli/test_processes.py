@@ -363,8 +363,9 @@ class Interleaved(Interleaving):
         """Signals as usual, an empty input, no file of the parent's, a group of its own, nobody beside it but
         its guardian."""
         # Not by the shell itself: its redirections and pipelines would be among the files.
-        self.write("list.py", "import json, os\nfolder = f'/proc/{os.getppid()}/fd/'\n"
-                              "json.dump({fd: os.readlink(folder + fd) for fd in os.listdir(folder)}, open('files', 'w'))\n")
+        self.write(
+            "list.py", "import json, os\nfolder = f'/proc/{os.getppid()}/fd/'\n"
+            "json.dump({fd: os.readlink(folder + fd) for fd in os.listdir(folder)}, open('files', 'w'))\n")
         ignored, blocked = self.signals_of(
             f"{shlex.quote(sys.executable)} list.py\ncut -d' ' -f1,5 /proc/$$/stat >group\ncat >input\n"
             f'echo $$ $(cat /proc/$PPID/task/$PPID/children) >beside\nexec {PROGRAM} "$@"'
