@@ -138,18 +138,6 @@ class Documents(Interleaving):
         self.assertTrue(table.isascii())
         self.assertNotIn("\x1b", table)
 
-    def test_more_warnings_than_there_is_room_for(self):
-        documents = self.copies(6)
-        for number, document in enumerate(documents):
-            document["results"][0]["warnings"] = [f"{'abcdef'[number]}{letter}" for letter in "abcdefgh"]
-        merged, table = self.merge(documents)
-        self.assertEqual(len(merged["results"][0]["warnings"]), 48)
-        self.assertEqual(table.count("  warning "), 33)
-        self.assertIn("there are more: the JSON has all", table)
-        merged, table = self.merge(self.copies(2))
-        self.assertEqual(merged["results"][0]["warnings"], [])
-        self.assertNotIn("Notes", table)
-
     def test_warnings_that_are_none(self):
         """An array of texts, as many as a run has at most."""
         wrong = (None, {}, "noisy", [1], [""], [None], ["x"] * 9)
