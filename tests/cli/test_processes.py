@@ -281,7 +281,8 @@ class Failures(Interleaving):
         document = self.result("one.json")
         skip(document["results"][0])
         self.write_json("one.json", document)
-        baseline, _, _ = self.interleave(3, self.script("cat one.json; exit 3"))
+        baseline, candidate, _ = self.interleave(3, self.script("cat one.json; exit 3"))
+        self.assertEqual((self.fates(baseline), self.fates(candidate)), ([(3, None, True)] * 2, [FINE] * 2))
         self.assertEqual(baseline["results"][0]["status"], "skipped")
 
     def test_what_failed_is_told_where_no_table_tells_it(self):
