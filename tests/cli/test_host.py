@@ -81,12 +81,11 @@ class Measured(Case):
                     self.assertEqual(found[name] is None, value is None, name)
                     self.assertTrue(value is None or math.isclose(found[name], value, rel_tol=1e-9), (name, row))
 
-    def test_stopping_by_itself(self):
+    def test_samples(self):
+        """They stop by themselves; and each call returned before its data was there."""
         for row in self.rows("-m", "pageable,async", "-s", "64K", "-t", "20ms"):
             self.assertIn(row["stop_reason"], ("converged", "time-limit"))
             self.assertGreaterEqual(len(row["samples_s"]), 6)
-
-    def test_calls_return_before_the_data_is_there(self):
         for row in self.rows(*MANY, "--size", "4K,1M", *FEW):
             submit, wall = figure(row, "submit_time"), figure(row, "wall_time")
             self.assertGreater(submit["median"], 0)
