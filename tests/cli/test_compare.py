@@ -65,12 +65,6 @@ class Files(Case):
         os.close(reading)
         os.close(writing)
 
-    def test_one_file_by_two_names(self):
-        os.symlink("good.json", self.path("link.json"))
-        os.link(self.path("good.json"), self.path("hard.json"))
-        for other in ("link.json", "hard.json"):
-            self.assert_refused(("one and the same file", other), "good.json", other)
-
     @unittest.skipIf(os.geteuid() == 0, "root may read anything")
     def test_what_may_not_be_read(self):
         os.chmod(self.write_json("secret.json", self.document), 0)

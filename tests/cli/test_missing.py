@@ -6,11 +6,12 @@
 import copy
 import ctypes
 import json
+import os
 import re
 import unittest
 
 import harness
-from harness import (FEW, HOST, SMALL, Case, absent_environment, needs_cuda_stub, needs_stand_in, stand_in,
+from harness import (FEW, HOST, SMALL, SOURCE, Case, absent_environment, needs_cuda_stub, needs_stand_in, stand_in,
                      stub_environment, words_of)
 
 BUILT_IN = harness.built_in()
@@ -46,6 +47,10 @@ class NoGpu(Case):
                 self.assert_nothing(words, "--backend", name, environment={})
         outcome = self.assert_ends(3, "advise", "--in", "1M", "--gpu-time", "1ms", environment=absent_environment())
         self.assertIn("no GPU can be tested here", outcome.err)
+        trace = os.path.join(SOURCE, "tests", "golden", "explain", "measured-now", "a.json")
+        measured = ("explain", trace, "--measure", "--backend", "cuda")
+        outcome = self.assert_ends(2, *measured, environment=absent_environment())  # it costs no answer
+        self.assert_words(outcome.out + outcome.err, ("from the first copy or kernel", "nothing can be measured here"))
 
     @needs_cuda
     def test_cuda_without_a_driver(self):
