@@ -9,6 +9,9 @@
 #include "run/progress.h"
 #include "run_fixture.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 /* ---- how long it will take ---- */
 
 static const char *left(double seconds)

@@ -4,7 +4,7 @@
 
 #include "testing.h"
 
-#include "modes_fixture.h"
+#include "every_mode.h"
 #include "sanitized.h"
 
 /* From one call that fails to the next: with a sanitizer, which makes each run several times as
@@ -88,13 +88,12 @@ static void start_struck(struct fixture *f, size_t way)
     if (mode != NULL && mode->latency != NULL) /* which is of no small memory */
         arguments[1] = "3M,2M";
     memcpy(&arguments[5], struck[way], sizeof struck[way]);
-    reset_fake();
-    xb_fake.device_count = 3;
+    begin_modes(3);
     plan(f, arguments);
 }
 
 /* Counts from the run's beginning on: all of setup. */
-MODES_TEST(test_each_call_failing_in_setup_gives_an_error_row)
+RUN_TEST(test_each_call_failing_in_setup_gives_an_error_row)
 {
     for (size_t way = 0; way < COUNT_OF(struck); way++)
         for (unsigned at = 1; at <= 120; at += STRIDE(at)) {
@@ -144,7 +143,7 @@ static void strike_every_second(size_t way, size_t first)
 }
 
 /* Warm-up, references, samples, verification. */
-MODES_TEST(test_each_call_failing_later_gives_an_error_row)
+RUN_TEST(test_each_call_failing_later_gives_an_error_row)
 {
     for (size_t way = 0; way < COUNT_OF(struck); way++)
         for (size_t first = 0; first < 2; first++)
