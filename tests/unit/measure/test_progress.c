@@ -14,24 +14,24 @@
 
 /* ---- how long it will take ---- */
 
-static const char *left(double seconds)
-{
-    static char text[XB_ETA_TEXT];
-    return xb_eta_text(seconds, text);
-}
-
 RUN_TEST(time_left_is_as_coarse_as_it_is_known)
 {
-    assert_string_equal(left(NAN), "");
-    assert_string_equal(left(INFINITY), "");
-    assert_string_equal(left(0), ", about 1 s left");
-    assert_string_equal(left(3.2), ", about 4 s left");
-    assert_string_equal(left(11), ", about 15 s left");
-    assert_string_equal(left(89), ", about 90 s left");
-    assert_string_equal(left(91), ", about 2 min left");
-    assert_string_equal(left(5399), ", about 90 min left");
-    assert_string_equal(left(5401), ", about 2 h left");
-    assert_true(strlen(left(1e300)) > 0);
+    static const struct {
+        double seconds;
+        const char *text;
+    } rows[] = {{NAN, ""},
+                {INFINITY, ""},
+                {0, ", about 1 s left"},
+                {3.2, ", about 4 s left"},
+                {11, ", about 15 s left"},
+                {89, ", about 90 s left"},
+                {91, ", about 2 min left"},
+                {5399, ", about 90 min left"},
+                {5401, ", about 2 h left"}};
+    char text[XB_ETA_TEXT];
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        assert_string_equal(xb_eta_text(rows[i].seconds, text), rows[i].text);
+    assert_true(strlen(xb_eta_text(1e300, text)) > 0);
 }
 
 static double likely(const struct fixture *f, size_t index)
@@ -89,45 +89,37 @@ RUN_TEST(processes_are_alike)
 
 /* ---- the line ---- */
 
-static void expect_line(size_t columns, const char *expected)
+RUN_TEST(the_line_fits)
 {
-    const struct xb_progress_text text = {.number = 3,
-                                          .total = 17,
-                                          .test = "pinned registered h2d 1 GiB device 0",
-                                          .samples = 9,
-                                          .bandwidth = 55.338e9,
-                                          .left = 7};
-    char line[XB_PROGRESS_LINE];
-    assert_string_equal(xb_progress_text(&text, columns, line), expected);
-    assert_true(strlen(line) <= columns);
-}
-
-RUN_TEST(line_fits)
-{
-    expect_line(200, "[3/17] pinned registered h2d 1 GiB device 0: 9 samples, 55.34 GB/s, "
-                     "about 7 s left");
-    expect_line(79, "[3/17] pinned registered h2d 1 GiB device 0: 55.34 GB/s, about 7 s left");
-    expect_line(60, "[3/17] pinned registered h2d: 55.34 GB/s, about 7 s left");
-    expect_line(50, "[3/17] pinned registered h2d 1 GiB, about 7 s left");
-    expect_line(39, "[3/17] pinned, about 7 s left");
-    expect_line(20, "[3/17] pinned");
-}
-
-RUN_TEST(one_sample_is_no_samples)
-{
-    const struct xb_progress_text text = {
+    static const struct xb_progress_text text = {.number = 3,
+                                                 .total = 17,
+                                                 .test = "pinned registered h2d 1 GiB device 0",
+                                                 .samples = 9,
+                                                 .bandwidth = 55.338e9,
+                                                 .left = 7};
+    static const struct xb_progress_text one = {
         .number = 1, .total = 2, .test = "pinned", .samples = 1, .bandwidth = 1e9, .left = 7};
-    char line[XB_PROGRESS_LINE];
-    assert_string_equal(xb_progress_text(&text, 80, line),
-                        "[1/2] pinned: 1 sample, 1.00 GB/s, about 7 s left");
-}
-
-RUN_TEST(line_of_a_warm_up)
-{
-    const struct xb_progress_text text = {
+    static const struct xb_progress_text warm_up = {
         .number = 1, .total = 2, .test = "pinned alloc", .left = NAN};
-    char line[XB_PROGRESS_LINE];
-    assert_string_equal(xb_progress_text(&text, 79, line), "[1/2] pinned alloc: warming up");
+    static const struct {
+        const struct xb_progress_text *text;
+        size_t columns;
+        const char *line;
+    } rows[] = {
+        {&text, 200,
+         "[3/17] pinned registered h2d 1 GiB device 0: 9 samples, 55.34 GB/s, about 7 s left"},
+        {&text, 79, "[3/17] pinned registered h2d 1 GiB device 0: 55.34 GB/s, about 7 s left"},
+        {&text, 60, "[3/17] pinned registered h2d: 55.34 GB/s, about 7 s left"},
+        {&text, 50, "[3/17] pinned registered h2d 1 GiB, about 7 s left"},
+        {&text, 39, "[3/17] pinned, about 7 s left"},
+        {&text, 20, "[3/17] pinned"},
+        {&one, 80, "[1/2] pinned: 1 sample, 1.00 GB/s, about 7 s left"},
+        {&warm_up, 79, "[1/2] pinned alloc: warming up"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char line[XB_PROGRESS_LINE];
+        assert_string_equal(xb_progress_text(rows[i].text, rows[i].columns, line), rows[i].line);
+    }
 }
 
 /* ---- the cases that are done ---- */
@@ -206,13 +198,9 @@ RUN_TEST(rows_are_no_wider_than_the_terminal)
     take(&live, &f);
     expect_drawn(&live, xb_live_rows_draw, "\rpinned, 4 KiB to the  ERROR: the data\033[K\n");
     finish(&f);
-}
-
-RUN_TEST(rows_of_latencies)
-{
-    struct xb_live_rows live = {.most = 3, .name_width = 36, .columns = 80};
-    struct fixture f;
+    /* And of a latency. */
     struct xb_error error;
+    live = (struct xb_live_rows){.most = 3, .name_width = 36, .columns = 80};
     PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--latency", "--size", "4");
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(xb_samples_add(&f.run.results[0].wall_times, 6.5e-6, &error), XB_OK);

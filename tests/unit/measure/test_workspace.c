@@ -70,8 +70,7 @@ static int set_up(NO_STATE)
     fake.backend.queue_close = close_queue;
     fake.room = UINT64_MAX;
     fake.taken = fake.bytes = fake.beyond = 0;
-    fake.allocations = 0;
-    fake.queues = 0;
+    fake.allocations = fake.queues = 0;
     if (xb_fake_backend.driver_open(&fake.driver, &probe, &error) != XB_OK ||
         xb_fake_backend.device_open(fake.driver, 0, &fake.device, &error) != XB_OK)
         return -1;
@@ -83,16 +82,18 @@ static int set_up(NO_STATE)
 static int take_down(NO_STATE)
 {
     xb_workspace_close(fake.workspace);
+    xb_workspace_close(NULL);
     xb_fake_backend.device_close(fake.device);
     xb_fake_backend.driver_close(fake.driver);
     return fake.taken == 0 && fake.queues == 0 ? 0 : -1;
 }
 
-/* Another workspace in place of the first. */
-static void open_with_hint(uint64_t hint)
+/* Another workspace in place of the first, in a memory of so many KiB; 0: of any number. */
+static void open_with_hint(uint64_t hint, uint64_t room)
 {
     xb_workspace_close(fake.workspace);
     fake.workspace = xb_workspace_open(fake.device, hint);
+    fake.room = room > 0 ? room * KIB : UINT64_MAX;
 }
 
 static void begin(uint64_t bytes)
@@ -122,6 +123,16 @@ static struct xb_buffer *get(unsigned number, enum xb_memory memory, uint64_t by
     return buffer;
 }
 
+static struct xb_buffer *pinned(unsigned number, uint64_t kib)
+{
+    return get(number, XB_MEMORY_PINNED, kib * KIB);
+}
+
+static struct xb_buffer *device(unsigned number, uint64_t kib)
+{
+    return get(number, XB_MEMORY_DEVICE, kib * KIB);
+}
+
 static void expect_no_memory(unsigned number, enum xb_memory memory, uint64_t bytes)
 {
     struct xb_buffer *buffer = (struct xb_buffer *)&fake;
@@ -131,46 +142,209 @@ static void expect_no_memory(unsigned number, enum xb_memory memory, uint64_t by
     assert_ptr_equal(buffer, &fake);
 }
 
-/* Of which `managed` bytes are one and the same on both sides. */
-static void expect_kept_with(uint64_t host, uint64_t device, uint64_t managed)
+/* In KiB; of which `managed` are one and the same on both sides. */
+static void expect_kept_with(uint64_t host, uint64_t there, uint64_t managed)
 {
-    assert_int_equal(xb_workspace_kept(fake.workspace, true), host);
-    assert_int_equal(xb_workspace_kept(fake.workspace, false), device);
-    assert_int_equal(fake.taken, host + device - managed);
+    assert_int_equal(xb_workspace_kept(fake.workspace, true), host * KIB);
+    assert_int_equal(xb_workspace_kept(fake.workspace, false), there * KIB);
+    assert_int_equal(fake.taken, (host + there - managed) * KIB);
 }
 
-static void expect_kept(uint64_t host, uint64_t device)
+static void expect_kept(uint64_t host, uint64_t there)
 {
-    expect_kept_with(host, device, 0);
+    expect_kept_with(host, there, 0);
 }
 
-FIXTURE_TEST(test_buffers_are_independent)
+/* ---- buffers ---- */
+
+FIXTURE_TEST(buffers_are_independent)
 {
     struct xb_buffer *buffers[2 * XB_WORKSPACE_BUFFERS];
     for (unsigned i = 0; i < XB_WORKSPACE_BUFFERS; i++) {
-        buffers[2 * i] = get(i, XB_MEMORY_PINNED, (i + 1) * KIB);
-        buffers[2 * i + 1] = get(i, XB_MEMORY_DEVICE, (i + 1) * 16 * KIB);
+        buffers[2 * i] = pinned(i, i + 1);
+        buffers[2 * i + 1] = device(i, (i + 1) * 16);
     }
     for (unsigned i = 0; i < 2 * XB_WORKSPACE_BUFFERS; i++)
         for (unsigned k = 0; k < i; k++)
             assert_ptr_not_equal(buffers[i], buffers[k]);
-    const uint64_t all = XB_WORKSPACE_BUFFERS * (XB_WORKSPACE_BUFFERS + 1) / 2 * KIB;
+    const uint64_t all = XB_WORKSPACE_BUFFERS * (XB_WORKSPACE_BUFFERS + 1) / 2;
     expect_kept(all, 16 * all);
     for (unsigned i = 0; i < XB_WORKSPACE_BUFFERS; i++) {
-        assert_ptr_equal(get(i, XB_MEMORY_PINNED, KIB), buffers[2 * i]);
-        assert_ptr_equal(get(i, XB_MEMORY_DEVICE, KIB), buffers[2 * i + 1]);
+        assert_ptr_equal(pinned(i, 1), buffers[2 * i]);
+        assert_ptr_equal(device(i, 1), buffers[2 * i + 1]);
     }
 }
 
-/* The n-th placement begins with the n-th host buffer; the device's are the same in all. */
-FIXTURE_TEST(test_placements_move_on_by_a_buffer)
+/* Smaller is large enough, in this case and the next; larger replaces smaller. */
+FIXTURE_TEST(memory_is_kept_as_long_as_it_does)
+{
+    struct xb_buffer *buffer = get(0, XB_MEMORY_REGISTERED, 64 * KIB);
+    begin(0);
+    assert_ptr_equal(get(0, XB_MEMORY_REGISTERED, 1), buffer);
+    begin(0);
+    assert_ptr_equal(get(0, XB_MEMORY_REGISTERED, 64 * KIB), buffer);
+    assert_int_equal(fake.allocations, 1);
+    expect_kept(64, 0);
+    device(1, 64);
+    device(1, 65);
+    expect_kept(64, 65);
+    assert_int_equal(fake.allocations, 3);
+}
+
+FIXTURE_TEST(another_kind_replaces_it)
+{
+    static const enum xb_memory kinds[] = {XB_MEMORY_PAGEABLE,   XB_MEMORY_PINNED,
+                                           XB_MEMORY_REGISTERED, XB_MEMORY_WRITE_COMBINED,
+                                           XB_MEMORY_MAPPED,     XB_MEMORY_MANAGED};
+    device(0, 1);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        get(0, kinds[i], 64 * KIB);
+        uint64_t managed = kinds[i] == XB_MEMORY_MANAGED ? 64 : 0;
+        /* the one before is gone; the other side stays */
+        expect_kept_with(64, 1 + managed, managed);
+    }
+}
+
+FIXTURE_TEST(host_buffer_is_that_of_the_case)
+{
+    assert_null(xb_workspace_host_buffer(fake.workspace, 0));
+    pinned(1, 1);
+    device(0, 1);
+    assert_null(xb_workspace_host_buffer(fake.workspace, 0));
+    struct xb_buffer *first = pinned(0, 1);
+    assert_ptr_equal(xb_workspace_host_buffer(fake.workspace, 0), first);
+    begin(0); /* another case: one without host memory, say */
+    assert_null(xb_workspace_host_buffer(fake.workspace, 0));
+    expect_kept(2, 1);
+}
+
+/* ---- the size of the largest case, as a hint ---- */
+
+FIXTURE_TEST(the_hint_is_what_is_allocated)
+{
+    open_with_hint(64 * KIB, 0);
+    expect_kept(0, 0);
+    begin(1);
+    struct xb_buffer *buffer = get(0, XB_MEMORY_PINNED, 1);
+    device(2, 65); /* more than the hint */
+    expect_kept(64, 65);
+    assert_ptr_equal(pinned(0, 64), buffer);
+    pinned(1, 5); /* not the case's size: a ring, say */
+    expect_kept(69, 65);
+    get(3, XB_MEMORY_MANAGED, KIB); /* its pages are on either side */
+    expect_kept_with(70, 66, 1);
+}
+
+/* Where the hint does not fit, what is asked for may. */
+FIXTURE_TEST(the_hint_is_only_that)
+{
+    open_with_hint(64 * KIB, 100);
+    begin(KIB);
+    struct xb_buffer *first = pinned(0, 1);
+    pinned(1, 1);
+    expect_kept(65, 0);
+    assert_ptr_equal(pinned(0, 1), first); /* borrowed: not given up for it */
+}
+
+/* Several pairs have room for what they ask for and no more. */
+FIXTURE_TEST(what_is_shared_is_no_larger_than_asked_for)
+{
+    open_with_hint(64 * KIB, 0);
+    begin(KIB);
+    pinned(0, 1);
+    device(0, 1);
+    expect_kept(64, 64);
+    fake.room = 67 * KIB;
+    begin(KIB);
+    xb_workspace_share(fake.workspace);
+    expect_kept(64, 0);
+    pinned(0, 1);
+    for (unsigned i = 0; i < 3; i++)
+        device(i, 1);
+    expect_kept(64, 3);
+    fake.room = UINT64_MAX;
+    begin(2 * KIB); /* a case of one alone */
+    device(1, 2);
+    expect_kept(64, 66);
+}
+
+/* Of the case's own size and of the hint's, not of others; until the next case begins. Without the
+ * hint, if need be; never without the room. */
+FIXTURE_TEST(a_case_can_have_room_beyond)
+{
+    struct xb_error error;
+    open_with_hint(16 * KIB, 0);
+    begin(4 * KIB);
+    fake.beyond = KIB;
+    get(0, XB_MEMORY_PAGEABLE, 4 * KIB);
+    device(0, 4);
+    device(1, 2);
+    expect_kept(17, 19);
+    assert_int_equal(xb_workspace_spread(fake.workspace, 2, &error), 2);
+    expect_kept(34, 19);
+    begin(16 * KIB);
+    device(0, 16);
+    assert_int_equal(fake.allocations, 4); /* what is there is long enough without more room */
+    fake.beyond = 2 * KIB;
+    device(0, 16);
+    expect_kept(34, 20);
+    open_with_hint(16 * KIB, 5);
+    begin(4 * KIB);
+    fake.beyond = KIB + 1;
+    expect_no_memory(0, XB_MEMORY_PAGEABLE, 4 * KIB);
+    fake.beyond = KIB;
+    get(0, XB_MEMORY_PAGEABLE, 4 * KIB);
+    expect_kept(5, 0);
+}
+
+/* ---- memory that is scarce ---- */
+
+/* What the case that runs has not borrowed makes room; what it has stays. */
+FIXTURE_TEST(idle_memory_makes_room)
+{
+    fake.room = 100 * KIB;
+    pinned(0, 30);
+    pinned(1, 30);
+    device(0, 30);
+    begin(0);
+    struct xb_buffer *borrowed = pinned(1, 30);
+    device(3, 70);
+    expect_kept(30, 70);
+    assert_ptr_equal(pinned(1, 30), borrowed);
+    expect_no_memory(2, XB_MEMORY_PINNED, KIB); /* all is borrowed now */
+    expect_kept(30, 70);
+}
+
+/* The number stays usable. Any other failure is passed on, without a second try. */
+FIXTURE_TEST(a_buffer_that_fails_can_be_asked_for_again)
+{
+    struct xb_buffer *buffer = NULL;
+    struct xb_error error;
+    fake.room = 10 * KIB;
+    device(0, 10);
+    expect_no_memory(0, XB_MEMORY_DEVICE, 11 * KIB);
+    expect_kept(0, 0);
+    device(0, 10);
+    expect_kept(0, 10);
+    fake.room = UINT64_MAX;
+    xb_fake.fail_at = xb_fake.calls + 1;
+    assert_int_equal(borrow(0, XB_MEMORY_PINNED, KIB, &buffer, &error), XB_ERR_RUNTIME);
+    assert_int_equal(xb_fake.calls, xb_fake.fail_at);
+    assert_null(buffer);
+    pinned(0, 1);
+}
+
+/* ---- places of the host's memory ---- */
+
+/* The n-th place begins with the n-th host buffer; the device's are the same in all. */
+FIXTURE_TEST(placements_move_on_by_a_buffer)
 {
     struct xb_error error;
     struct xb_buffer *hosts[XB_PLACEMENTS + 1];
     begin(64 * KIB);
     hosts[0] = get(0, XB_MEMORY_REGISTERED, 64 * KIB);
     hosts[1] = get(1, XB_MEMORY_REGISTERED, 64 * KIB);
-    struct xb_buffer *device = get(0, XB_MEMORY_DEVICE, 64 * KIB);
+    struct xb_buffer *there = device(0, 64);
     assert_int_equal(xb_workspace_spread(fake.workspace, XB_PLACEMENTS, &error), XB_PLACEMENTS);
     assert_int_equal(fake.allocations, 2 + 1 + XB_PLACEMENTS - 1);
     for (unsigned i = 1; i < XB_PLACEMENTS; i++) {
@@ -180,7 +354,7 @@ FIXTURE_TEST(test_placements_move_on_by_a_buffer)
         for (unsigned k = 0; k <= i; k++)
             assert_ptr_not_equal(hosts[i + 1], hosts[k]);
         assert_ptr_equal(xb_workspace_host_buffer(fake.workspace, 0), hosts[i]);
-        assert_ptr_equal(get(0, XB_MEMORY_DEVICE, 64 * KIB), device);
+        assert_ptr_equal(device(0, 64), there);
     }
     assert_int_equal(fake.allocations, 2 + 1 + XB_PLACEMENTS - 1);
     begin(64 * KIB); /* and the next case begins with the first */
@@ -188,156 +362,29 @@ FIXTURE_TEST(test_placements_move_on_by_a_buffer)
 }
 
 /* A case without host memory has one, and none has more than are wanted. */
-FIXTURE_TEST(test_placements_are_as_many_as_there_is_use_for)
+FIXTURE_TEST(placements_are_as_many_as_there_is_use_for)
 {
     struct xb_error error;
     begin(KIB);
-    get(0, XB_MEMORY_DEVICE, KIB);
+    device(0, 1);
     assert_int_equal(xb_workspace_spread(fake.workspace, XB_PLACEMENTS, &error), 1);
-    get(0, XB_MEMORY_PINNED, KIB);
+    pinned(0, 1);
     assert_int_equal(xb_workspace_spread(fake.workspace, 1, &error), 1);
     assert_int_equal(xb_workspace_spread(fake.workspace, 3, &error), 3);
     assert_int_equal(fake.allocations, 4);
 }
 
-/* Smaller is large enough, in this case and the next. */
-FIXTURE_TEST(test_memory_is_kept)
-{
-    struct xb_buffer *buffer = get(0, XB_MEMORY_REGISTERED, 64 * KIB);
-    begin(0);
-    assert_ptr_equal(get(0, XB_MEMORY_REGISTERED, 1), buffer);
-    begin(0);
-    assert_ptr_equal(get(0, XB_MEMORY_REGISTERED, 64 * KIB), buffer);
-    assert_int_equal(fake.allocations, 1);
-    expect_kept(64 * KIB, 0);
-}
+/* ---- queues ---- */
 
-FIXTURE_TEST(test_larger_replaces_smaller)
-{
-    get(1, XB_MEMORY_DEVICE, 64 * KIB);
-    get(1, XB_MEMORY_DEVICE, 64 * KIB + 1);
-    expect_kept(0, 64 * KIB + 1);
-    assert_int_equal(fake.allocations, 2);
-}
-
-FIXTURE_TEST(test_another_kind_replaces_it)
-{
-    static const enum xb_memory kinds[] = {XB_MEMORY_PAGEABLE,   XB_MEMORY_PINNED,
-                                           XB_MEMORY_REGISTERED, XB_MEMORY_WRITE_COMBINED,
-                                           XB_MEMORY_MAPPED,     XB_MEMORY_MANAGED};
-    get(0, XB_MEMORY_DEVICE, KIB);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        get(0, kinds[i], 64 * KIB);
-        uint64_t managed = kinds[i] == XB_MEMORY_MANAGED ? 64 * KIB : 0;
-        /* the one before is gone; the other side stays */
-        expect_kept_with(64 * KIB, KIB + managed, managed);
-    }
-}
-
-FIXTURE_TEST(test_hint_is_what_is_allocated)
-{
-    open_with_hint(64 * KIB);
-    expect_kept(0, 0);
-    begin(1);
-    struct xb_buffer *buffer = get(0, XB_MEMORY_PINNED, 1);
-    get(2, XB_MEMORY_DEVICE, 65 * KIB); /* more than the hint */
-    expect_kept(64 * KIB, 65 * KIB);
-    assert_ptr_equal(get(0, XB_MEMORY_PINNED, 64 * KIB), buffer);
-    get(1, XB_MEMORY_PINNED, 5 * KIB); /* not the case's size: a ring, say */
-    expect_kept(69 * KIB, 65 * KIB);
-    get(3, XB_MEMORY_MANAGED, KIB); /* its pages are on either side */
-    expect_kept_with(70 * KIB, 66 * KIB, KIB);
-}
-
-/* Where the hint does not fit, what is asked for may. */
-FIXTURE_TEST(test_hint_is_only_that)
-{
-    open_with_hint(64 * KIB);
-    fake.room = 100 * KIB;
-    begin(KIB);
-    struct xb_buffer *first = get(0, XB_MEMORY_PINNED, KIB);
-    get(1, XB_MEMORY_PINNED, KIB);
-    expect_kept(65 * KIB, 0);
-    assert_ptr_equal(get(0, XB_MEMORY_PINNED, KIB), first); /* borrowed: not given up for it */
-}
-
-/* Several pairs have room for what they ask for and no more. */
-FIXTURE_TEST(test_what_is_shared_is_no_larger_than_asked_for)
-{
-    open_with_hint(64 * KIB);
-    begin(KIB);
-    get(0, XB_MEMORY_PINNED, KIB);
-    get(0, XB_MEMORY_DEVICE, KIB);
-    expect_kept(64 * KIB, 64 * KIB);
-    fake.room = 67 * KIB;
-    begin(KIB);
-    xb_workspace_share(fake.workspace);
-    expect_kept(64 * KIB, 0);
-    get(0, XB_MEMORY_PINNED, KIB);
-    for (unsigned i = 0; i < 3; i++)
-        get(i, XB_MEMORY_DEVICE, KIB);
-    expect_kept(64 * KIB, 3 * KIB);
-    fake.room = UINT64_MAX;
-    begin(2 * KIB); /* a case of one alone */
-    get(1, XB_MEMORY_DEVICE, 2 * KIB);
-    expect_kept(64 * KIB, 66 * KIB);
-}
-
-/* What the case that runs has not borrowed makes room; what it has stays. */
-FIXTURE_TEST(test_idle_memory_makes_room)
-{
-    fake.room = 100 * KIB;
-    get(0, XB_MEMORY_PINNED, 30 * KIB);
-    get(1, XB_MEMORY_PINNED, 30 * KIB);
-    get(0, XB_MEMORY_DEVICE, 30 * KIB);
-    begin(0);
-    struct xb_buffer *borrowed = get(1, XB_MEMORY_PINNED, 30 * KIB);
-    get(3, XB_MEMORY_DEVICE, 70 * KIB);
-    expect_kept(30 * KIB, 70 * KIB);
-    assert_ptr_equal(get(1, XB_MEMORY_PINNED, 30 * KIB), borrowed);
-    expect_no_memory(2, XB_MEMORY_PINNED, KIB); /* all is borrowed now */
-    expect_kept(30 * KIB, 70 * KIB);
-}
-
-FIXTURE_TEST(test_what_does_not_fit_leaves_the_number_usable)
-{
-    fake.room = 10 * KIB;
-    get(0, XB_MEMORY_DEVICE, 10 * KIB);
-    expect_no_memory(0, XB_MEMORY_DEVICE, 11 * KIB);
-    expect_kept(0, 0);
-    get(0, XB_MEMORY_DEVICE, 10 * KIB);
-    expect_kept(0, 10 * KIB);
-}
-
-/* Any other failure is passed on, without a second try. */
-FIXTURE_TEST(test_other_failures_are_passed_on)
-{
-    struct xb_buffer *buffer = NULL;
-    struct xb_error error;
-    xb_fake.fail_at = xb_fake.calls + 1;
-    assert_int_equal(borrow(0, XB_MEMORY_PINNED, KIB, &buffer, &error), XB_ERR_RUNTIME);
-    assert_int_equal(xb_fake.calls, xb_fake.fail_at);
-    assert_null(buffer);
-    get(0, XB_MEMORY_PINNED, KIB);
-}
-
-FIXTURE_TEST(test_host_buffer_is_that_of_the_case)
-{
-    assert_null(xb_workspace_host_buffer(fake.workspace, 0));
-    get(1, XB_MEMORY_PINNED, KIB);
-    get(0, XB_MEMORY_DEVICE, KIB);
-    assert_null(xb_workspace_host_buffer(fake.workspace, 0));
-    struct xb_buffer *first = get(0, XB_MEMORY_PINNED, KIB);
-    assert_ptr_equal(xb_workspace_host_buffer(fake.workspace, 0), first);
-    begin(0); /* another case: one without host memory, say */
-    assert_null(xb_workspace_host_buffer(fake.workspace, 0));
-    expect_kept(2 * KIB, KIB);
-}
-
-FIXTURE_TEST(test_queues_are_the_same_every_time)
+/* Those that opened before one failed are kept, and not opened again. */
+FIXTURE_TEST(queues_are_the_same_every_time)
 {
     struct xb_queue **queues = NULL;
     struct xb_error error;
+    xb_fake.fail_at = xb_fake.calls + 3;
+    assert_int_equal(xb_workspace_queues(fake.workspace, 4, &queues, &error), XB_ERR_RUNTIME);
+    assert_null(queues);
+    assert_int_equal(fake.queues, 2);
     assert_int_equal(xb_workspace_queues(fake.workspace, 2, &queues, &error), XB_OK);
     struct xb_queue *first[2] = {queues[0], queues[1]};
     assert_ptr_not_equal(first[0], first[1]);
@@ -351,7 +398,7 @@ FIXTURE_TEST(test_queues_are_the_same_every_time)
 }
 
 /* What ran on a queue chooses its copy engine, so no case has a queue of the case before. */
-FIXTURE_TEST(test_queues_with_a_history_are_not_kept)
+FIXTURE_TEST(queues_with_a_history_are_not_kept)
 {
     struct xb_queue **queues = NULL;
     struct xb_error error;
@@ -364,53 +411,6 @@ FIXTURE_TEST(test_queues_with_a_history_are_not_kept)
     assert_int_equal(fake.queues, 0);
     assert_int_equal(xb_workspace_queues(fake.workspace, 1, &queues, &error), XB_OK);
     assert_int_equal(fake.queues, 1);
-}
-
-/* Those that opened before one failed are kept, and not opened again. */
-FIXTURE_TEST(test_queues_that_fail_leave_the_others)
-{
-    struct xb_queue **queues = NULL;
-    struct xb_error error;
-    xb_fake.fail_at = xb_fake.calls + 3;
-    assert_int_equal(xb_workspace_queues(fake.workspace, 4, &queues, &error), XB_ERR_RUNTIME);
-    assert_null(queues);
-    assert_int_equal(fake.queues, 2);
-    assert_int_equal(xb_workspace_queues(fake.workspace, 4, &queues, &error), XB_OK);
-    assert_int_equal(fake.queues, 4);
-}
-
-/* Of the case's own size and of the hint's, not of others; until the next case begins. */
-FIXTURE_TEST(test_a_case_can_have_room_beyond)
-{
-    struct xb_error error;
-    open_with_hint(16 * KIB);
-    begin(4 * KIB);
-    fake.beyond = KIB;
-    get(0, XB_MEMORY_PAGEABLE, 4 * KIB);
-    get(0, XB_MEMORY_DEVICE, 4 * KIB);
-    get(1, XB_MEMORY_DEVICE, 2 * KIB);
-    expect_kept(17 * KIB, 19 * KIB);
-    assert_int_equal(xb_workspace_spread(fake.workspace, 2, &error), 2);
-    expect_kept(34 * KIB, 19 * KIB);
-    begin(16 * KIB);
-    get(0, XB_MEMORY_DEVICE, 16 * KIB);
-    assert_int_equal(fake.allocations, 4); /* what is there is long enough without more room */
-    fake.beyond = 2 * KIB;
-    get(0, XB_MEMORY_DEVICE, 16 * KIB);
-    expect_kept(34 * KIB, 20 * KIB);
-}
-
-/* Without the hint, if need be; never without the room. */
-FIXTURE_TEST(test_room_beyond_is_needed)
-{
-    open_with_hint(16 * KIB);
-    fake.room = 5 * KIB;
-    begin(4 * KIB);
-    fake.beyond = KIB + 1;
-    expect_no_memory(0, XB_MEMORY_PAGEABLE, 4 * KIB);
-    fake.beyond = KIB;
-    get(0, XB_MEMORY_PAGEABLE, 4 * KIB);
-    expect_kept(5 * KIB, 0);
 }
 
 /* ---- what a case takes ---- */
@@ -431,7 +431,7 @@ static void list(const struct xb_case *test, struct xb_buffers *all)
     xb_take(all, XB_OF_PEER, XB_MEMORY_DEVICE, test->bytes, offsetof(struct held, peers));
 }
 
-FIXTURE_TEST(test_a_case_takes_what_it_lists)
+FIXTURE_TEST(a_case_takes_what_it_lists)
 {
     const struct xb_mode mode = {.buffers = list};
     const struct xb_case test = {.mode = &mode, .bytes = 4 * KIB};
@@ -457,12 +457,7 @@ FIXTURE_TEST(test_a_case_takes_what_it_lists)
     assert_null(held.none);
     /* Each has the number of its place, and a second pair's buffers come behind the first's. */
     assert_ptr_equal(held.managed, get(0, XB_MEMORY_MANAGED, 4 * KIB));
-    assert_ptr_equal(held.ring, get(2, XB_MEMORY_PINNED, 3 * KIB));
-    assert_ptr_equal(held.whole, get(0, XB_MEMORY_DEVICE, 4 * KIB));
-    assert_ptr_equal(held.peers, get(2, XB_MEMORY_DEVICE, 4 * KIB));
-}
-
-TEST(none_is_closed)
-{
-    xb_workspace_close(NULL);
+    assert_ptr_equal(held.ring, pinned(2, 3));
+    assert_ptr_equal(held.whole, device(0, 4));
+    assert_ptr_equal(held.peers, device(2, 4));
 }

@@ -167,8 +167,8 @@ FIXTURE_TEST(what_is_made_up_stays_as_it_is)
                      (unsigned long long)digest_of(memory, BYTES));
         free(memory);
     }
-    char *text = fill("text", SEED, 139);
-    text[139] = '\0';
+    char *text = fill("text", SEED, 140);
+    text[140] = '\0';
     assert_string_equal(text, "Genron bal nalvanbol zomgum lonton mon. Zit gansar melmalgumbal nar "
                               "zemlon lelkotkumbal nar tillir detkompel mersum zammar restam "
                               "dorvusbel.");
