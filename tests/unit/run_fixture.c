@@ -29,6 +29,94 @@ static const struct xb_buffer *registered[64];
 
 #define ALTERED_LARGE (1u << 20)
 
+/* ---- notes of what is done ---- */
+
+enum kind { QUEUE, BUFFER, EVENT, KINDS };
+
+static FILE *notes;
+static const void *numbered[KINDS][64];
+
+void note_steps(FILE *stream)
+{
+    notes = stream;
+    memset(numbered, 0, sizeof numbered);
+}
+
+static unsigned number_of(enum kind kind, const void *object)
+{
+    unsigned i = 0;
+    while (numbered[kind][i] != NULL && numbered[kind][i] != object)
+        assert_true(++i < COUNT_OF(numbered[kind]));
+    numbered[kind][i] = object;
+    return i + 1;
+}
+
+static void note_copy(const char *name, const struct xb_queue *queue,
+                      const struct xb_buffer *target, uint64_t to, const struct xb_buffer *source,
+                      uint64_t from, uint64_t bytes)
+{
+    if (notes == NULL)
+        return;
+    unsigned source_number = number_of(BUFFER, source);
+    fprintf(notes, "    queue %u: %s %llu B from %u+%llu to %u+%llu\n", number_of(QUEUE, queue),
+            name, (unsigned long long)bytes, source_number, (unsigned long long)from,
+            number_of(BUFFER, target), (unsigned long long)to);
+}
+
+static enum xb_status compute(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t offset,
+                              uint64_t bytes, uint64_t steps, struct xb_error *error)
+{
+    if (notes != NULL)
+        fprintf(notes, "    queue %u: %llu steps on %llu B of %u+%llu\n", number_of(QUEUE, queue),
+                (unsigned long long)steps, (unsigned long long)bytes, number_of(BUFFER, buffer),
+                (unsigned long long)offset);
+    return xb_fake_backend.queue_compute(queue, buffer, offset, bytes, steps, error);
+}
+
+static enum xb_status decode(struct xb_queue *queue, const struct xb_decoding *decoding,
+                             struct xb_error *error)
+{
+    note_copy("restore", queue, decoding->target, decoding->target_offset, decoding->source,
+              decoding->source_offset, decoding->bytes);
+    if (notes != NULL)
+        fprintf(notes, "      of %llu B\n", (unsigned long long)decoding->source_bytes);
+    return xb_fake_backend.queue_decode(queue, decoding, error);
+}
+
+static enum xb_status event_record(struct xb_event *event, struct xb_queue *queue,
+                                   struct xb_error *error)
+{
+    if (notes != NULL)
+        fprintf(notes, "    queue %u: record %u\n", number_of(QUEUE, queue),
+                number_of(EVENT, event));
+    return xb_fake_backend.event_record(event, queue, error);
+}
+
+static enum xb_status wait_event(struct xb_queue *queue, struct xb_event *event,
+                                 struct xb_error *error)
+{
+    if (notes != NULL)
+        fprintf(notes, "    queue %u: after %u\n", number_of(QUEUE, queue),
+                number_of(EVENT, event));
+    return xb_fake_backend.queue_wait_event(queue, event, error);
+}
+
+static enum xb_status event_wait(struct xb_event *event, struct xb_error *error)
+{
+    if (notes != NULL)
+        fprintf(notes, "    host: wait for %u\n", number_of(EVENT, event));
+    return xb_fake_backend.event_wait(event, error);
+}
+
+static enum xb_status queue_wait(struct xb_queue *queue, struct xb_error *error)
+{
+    if (notes != NULL)
+        fprintf(notes, "    host: wait for queue %u\n", number_of(QUEUE, queue));
+    return xb_fake_backend.queue_wait(queue, error);
+}
+
+/* ---- what it does in another way ---- */
+
 static unsigned once_or(unsigned times)
 {
     return times == 0 ? 1 : times;
@@ -109,6 +197,7 @@ static enum xb_status copy(struct xb_queue *queue, struct xb_buffer *target, uin
                            struct xb_error *error)
 {
     unsigned device = queue->device->info.index + 1;
+    note_copy("copy", queue, target, to, source, from, bytes);
     unsigned times = times_of(target, source, bytes) * (device == altered.slow_device ? 2 : 1);
     enum xb_status status = XB_OK;
     damage_if(device == altered.broken_device, altered.broken_device);
@@ -124,6 +213,7 @@ static enum xb_status kernel_copy(struct xb_queue *queue, struct xb_buffer *targ
                                   enum xb_access access, unsigned together, struct xb_error *error)
 {
     enum xb_status status = XB_OK;
+    note_copy("kernel copies", queue, target, to, source, from, bytes);
     bool is_local = target->memory == XB_MEMORY_DEVICE && source->memory == XB_MEMORY_DEVICE;
     unsigned times = is_local ? 1 : once_or(altered.mapped_copies);
     for (unsigned i = 0; status == XB_OK && i < times; i++)
@@ -136,6 +226,7 @@ static enum xb_status copy_peer(struct xb_queue *queue, struct xb_buffer *target
                                 struct xb_buffer *source, uint64_t from, uint64_t bytes,
                                 struct xb_error *error)
 {
+    note_copy("copy to peer", queue, target, to, source, from, bytes);
     damage_if(target->device->info.index + 1 == altered.broken_peer, altered.broken_peer);
     return xb_fake_backend.queue_copy_peer(queue, target, to, source, from, bytes, error);
 }
@@ -144,6 +235,8 @@ static enum xb_status prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
                                bool to_device, struct xb_error *error)
 {
     enum side to = to_device ? SIDE_DEVICE : SIDE_HOST;
+    note_copy(to_device ? "prefetch to the device" : "prefetch to the host", queue, buffer, 0,
+              buffer, 0, bytes);
     *(to_device ? &altered.vain_to_device : &altered.vain_to_host) += altered.pages == to;
     altered.pages = to;
     return xb_fake_backend.queue_prefetch(queue, buffer, bytes, to_device, error);
@@ -203,6 +296,12 @@ void reset_fake(void)
     altered_backend.queue_prefetch = prefetch;
     altered_backend.queue_kernel_pieces = kernel_pieces;
     altered_backend.event_elapsed = elapsed;
+    altered_backend.queue_compute = compute;
+    altered_backend.queue_decode = decode;
+    altered_backend.event_record = event_record;
+    altered_backend.queue_wait_event = wait_event;
+    altered_backend.event_wait = event_wait;
+    altered_backend.queue_wait = queue_wait;
     altered_backend.queue_open_blocking = open_blocking;
 }
 

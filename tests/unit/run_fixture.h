@@ -17,6 +17,7 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -70,6 +71,10 @@ extern struct altered {
     unsigned vain_to_device, vain_to_host; /* prefetches that found the pages there */
     unsigned copies_seen, registered_copies, registered_buffers, blocking_queues;
 } altered;
+
+/* Has all that is done with queues written to that stream, a line each, its queues, buffers and
+ * events numbered as they come; until it is called with NULL. */
+void note_steps(FILE *stream);
 
 /* ---- a run ---- */
 

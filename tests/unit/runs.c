@@ -4,6 +4,8 @@
 
 #include "runs.h"
 
+#include "text_cases.h"
+
 #include "base/clock.h"
 #include "base/units.h"
 #include "doubles/fake_internal.h"
@@ -137,8 +139,6 @@ static unsigned long long seen(size_t i)
 }
 
 /* ---- what comes of a command, as text ---- */
-
-#define MOST_WORDS 40
 
 static const char *shown[MOST_WORDS]; /* words of `show`; ends with NULL */
 
@@ -309,6 +309,7 @@ static void print_estimate(FILE *out, const struct xb_run *run)
 /* ---- commands ---- */
 
 static struct xb_run *running;
+static FILE *steps; /* takes what is done in the second sample */
 static double told; /* of the latest warm-up sample */
 
 static void steer(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
@@ -320,6 +321,8 @@ static void steer(void *argument, const struct xb_run *run, size_t samples, doub
         running->deadline = xb_clock_now();
     if (samples == 0)
         told = bandwidth;
+    if (is_shown("steps"))
+        note_steps(samples == 1 ? steps : NULL);
     if (steered.damage_after > 0)
         xb_fake.damage = samples >= steered.damage_after ? steered.damage : XB_DAMAGE_NONE;
 }
@@ -362,13 +365,19 @@ static void command(FILE *out, const char *const *words, bool measures)
         f.run.keeps_timelines = is_shown("timeline");
         f.run.unhurried = is_shown("unhurried");
         steered.damage = xb_fake.damage;
+        char *text = NULL;
+        size_t size = 0;
+        steps = open_memstream(&text, &size);
         clock_be_virtual(xb_fake_host_time);
         if (steered.deadline_s > 0)
             f.run.deadline = xb_clock_now() + steered.deadline_s;
         go(&f, &observer);
         clock_be_virtual(NULL);
+        fclose(steps);
         for (size_t i = 0; i < f.run.case_count; i++)
             print_result(out, &f.run.results[i]);
+        fputs(text, out);
+        free(text);
         if (is_shown("told"))
             fprintf(out, "  told %.6g GB/s\n", told / 1e9);
         if (is_shown("deadline_met"))
@@ -387,14 +396,12 @@ static void begin_paragraph(void)
     shown[0] = NULL;
 }
 
-static void obey(FILE *out, const char *const *words, size_t count)
+static void obey(FILE *out, const char *const *words)
 {
-    if (count == 0 || words[0][0] == '#')
-        return;
     if (strcmp(words[0], "show") == 0) {
-        memcpy(shown, words, (count + 1) * sizeof *words);
+        memcpy(shown, words, sizeof shown);
     } else if (strcmp(words[0], "fake") == 0) {
-        for (size_t i = 1; i < count; i++) {
+        for (size_t i = 1; words[i] != NULL; i++) {
             char name[64];
             const char *value = strchr(words[i], '=');
             snprintf(name, sizeof name, "%.*s",
@@ -407,74 +414,7 @@ static void obey(FILE *out, const char *const *words, size_t count)
     }
 }
 
-/* ---- the file ---- */
-
-static char *read_all(const char *path)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = fopen(path, "r");
-    if (file == NULL || getdelim(&text, &size, '\0', file) < 0)
-        fail_msg("%s cannot be read", path);
-    fclose(file);
-    return text;
-}
-
-/* The first line that differs, and the paragraph that it is of. */
-static void tell_difference(const char *expected, const char *actual)
-{
-    const char *heading = "";
-    while (*expected != '\0' && *actual != '\0') {
-        size_t length = strcspn(expected, "\n");
-        if (strncmp(expected, "## ", 3) == 0)
-            heading = expected;
-        if (strncmp(expected, actual, length + 1) != 0)
-            break;
-        expected += length + (expected[length] == '\n');
-        actual += length + (actual[length] == '\n');
-    }
-    fail_msg("%.*s\nexpected: %.*s\ncame:     %.*s", (int)strcspn(heading, "\n"), heading,
-             (int)strcspn(expected, "\n"), expected, (int)strcspn(actual, "\n"), actual);
-}
-
 void expect_runs(const char *name)
 {
-    char path[4096];
-    char *actual = NULL, *rest = NULL;
-    size_t size = 0;
-    snprintf(path, sizeof path, "%s/tests/unit/runs/%s.txt", SOURCE, name);
-    char *expected = read_all(path), *copy = strdup(expected);
-    FILE *out = open_memstream(&actual, &size);
-    assert_non_null(out);
-    begin_paragraph();
-    rest = copy;
-    for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
-        const char *words[MOST_WORDS] = {0};
-        size_t count = 0;
-        char *left = line;
-        if (strncmp(line, "  ", 2) == 0)
-            continue; /* what is expected */
-        if (*line == '\0')
-            begin_paragraph();
-        if (*line != '\0' || rest != NULL)
-            fprintf(out, "%s\n", line);
-        for (char *word = strsep(&left, " "); word != NULL; word = strsep(&left, " "))
-            if (*word != '\0' && *line != '#') {
-                assert_true(count + 1 < MOST_WORDS);
-                words[count++] = word;
-            }
-        obey(out, words, count);
-    }
-    assert_int_equal(fclose(out), 0);
-    bool is_new = getenv("XB_UPDATE") != NULL && strcmp(expected, actual) != 0;
-    if (is_new) {
-        FILE *file = fopen(path, "w");
-        assert_non_null(file);
-        assert_true(fputs(actual, file) >= 0 && fclose(file) == 0);
-    } else if (strcmp(expected, actual) != 0) {
-        tell_difference(expected, actual);
-    }
-    free(copy);
-    free(expected);
-    free(actual);
+    expect_text(name, begin_paragraph, obey);
 }

@@ -14,7 +14,8 @@
 
 #define LAYOUTS "scattered,host-scattered,device-scattered,contiguous,rows"
 
-/* Four operations make a sample of 1 ms: copies of a byte are batched, too, but not by thousands. */
+/* Four operations make a sample of 1 ms: copies of a byte are batched, too, but not by thousands.
+ */
 static inline void begin_modes(unsigned devices)
 {
     reset_fake();
@@ -22,8 +23,8 @@ static inline void begin_modes(unsigned devices)
     xb_fake.device_count = devices;
 }
 
-/* That every mode was seen in each of its directions, but those of a latency of their own, and those
- * that have to be named. */
+/* That every mode was seen in each of its directions, but those of a latency of their own, and
+ * those that have to be named. */
 static inline void expect_every_way(const struct fixture *f)
 {
     for (size_t m = 0; xb_modes[m] != NULL; m++) {

@@ -31,7 +31,8 @@ static const struct {
     {2, SHIFTED_ONLY, {EVERYTHING, "--size=2560K", "--chunk=8M", "--touched=50,100"}, 0},
     {3, NOT_SHIFTED, {EVERYTHING, "--size=64K", "--simultaneous"}, 0}, /* two pairs are no group */
     /* Into memory that was given back before, by the synchronous call, of kernels that reach
-     * ordinary memory, or of jobs, also where nothing comes back, and where more does than went in. */
+     * ordinary memory, or of jobs, also where nothing comes back, and where more does than went in.
+     */
     {1,
      0,
      {"--size=2560K", "--mode=pageable", "--target=fresh", "--direction=d2h", "--ring-chunk=8M"},
@@ -44,12 +45,12 @@ static const struct {
     {1, 0, {"--size=2560K", "--mode=job", "--job-out=1600K", "--chunk=2560K"}, 4},
     {1, 0, {"--size=2560K", "--mode=job", "--job-out=2560K", "--chunk=2560K"}, 4},
     {1, 0, {"--size=2560K", "--mode=job", "--job-out=4000K", "--chunk=2560K"}, 4},
-    /* Pieces of which a single copy is large enough, and small ones: lost, misplaced or exchanged by
-     * what moves many at once. */
+    /* Pieces of which a single copy is large enough, and small ones: lost, misplaced or exchanged
+     * by what moves many at once. */
     {1,
      NOT_SHIFTED,
-     {"--mode=batch", "--batch=each,call,graph,packed,kernel",
-      "--layout=scattered,contiguous,rows", "--piece=16K", "--pitch=20K", "--size=160K,100001"},
+     {"--mode=batch", "--batch=each,call,graph,packed,kernel", "--layout=scattered,contiguous,rows",
+      "--piece=16K", "--pitch=20K", "--size=160K,100001"},
      5 * 3 * 2 * 2},
     {1,
      NOT_SHIFTED,
@@ -152,7 +153,8 @@ RUN_TEST(warm_up_does_not_stand_in_for_the_samples)
 /* One load that brought another line's word: the chain ends elsewhere, whichever load it was. */
 RUN_TEST(a_wrong_load_is_found_in_any_sample)
 {
-    for (size_t at = 0; at < 4; at++) { /* the first one, one between, the last one; in the warm-up */
+    for (size_t at = 0; at < 4;
+         at++) { /* the first one, one between, the last one; in the warm-up */
         struct fixture f;
         reset_fake();
         xb_fake.device_count = 2;

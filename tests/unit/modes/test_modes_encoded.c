@@ -10,15 +10,11 @@
 #include "fixture_tree.h"
 #include "late_copies.h"
 #include "modes/encoded.h"
-#include "modes/proof.h"
 #include "sanitized.h"
 
 /* Every operation is as long as a sample, which then is of one iteration: the next one's copies
  * would write the same bytes over what this one still restores, which a thread sanitizer tells. */
 #define A_SAMPLE 1e-3
-
-/* A chunk is restored on one of so many queues in turn. */
-#define RESTORING 7
 
 /* What is enough for a sanitizer, which makes each case many times as long. */
 #define FEWER(all, few) (IS_SANITIZED ? (few) : (all))
@@ -65,35 +61,18 @@ void __wrap_xb_weights_fill(unsigned long long seed, void *memory, uint64_t byte
         ((float *)memory)[i] = model.values[i % 2];
 }
 
-/* ---- what an iteration enqueues ---- */
-
-struct step {
-    enum { COPY, RECORD, AWAIT, DECODE, HOST_WAIT } kind;
-    const void *queue, *event;
-    uint64_t from, to, bytes, source_bytes;
-};
+/* ---- copies and decodings ---- */
 
 static struct {
-    struct step steps[512];
-    size_t count;
-    bool on; /* in an iteration */
-    bool is_late;
+    bool is_in_iteration;
     unsigned decodings_left; /* before one fails; 0: none does */
     bool fails_in_setup;     /* and else in an iteration */
-} seen;
+} steer;
 
-static void note(const struct step *step)
+static enum xb_status slow_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
+                                struct xb_buffer *source, uint64_t from, uint64_t bytes,
+                                struct xb_error *error)
 {
-    if (seen.on && seen.count < COUNT_OF(seen.steps))
-        seen.steps[seen.count++] = *step;
-    late.is_on = seen.on && seen.is_late;
-}
-
-static enum xb_status spied_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
-                                 struct xb_buffer *source, uint64_t from, uint64_t bytes,
-                                 struct xb_error *error)
-{
-    note(&(struct step){.kind = COPY, .queue = queue, .from = from, .to = to, .bytes = bytes});
     /* The copy of all of it takes 100 seconds where encoders are timed, beside which what a busy
      * machine adds is nothing. */
     if (model.seconds_per_byte > 0 && bytes == 1u << 20)
@@ -101,125 +80,23 @@ static enum xb_status spied_copy(struct xb_queue *queue, struct xb_buffer *targe
     return late_copy(queue, target, to, source, from, bytes, error);
 }
 
-static enum xb_status spied_record(struct xb_event *event, struct xb_queue *queue,
-                                   struct xb_error *error)
+static enum xb_status failing_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
+                                     struct xb_error *error)
 {
-    note(&(struct step){.kind = RECORD, .queue = queue, .event = event});
-    return late_record(event, queue, error);
-}
-
-static enum xb_status spied_await(struct xb_queue *queue, struct xb_event *event,
-                                  struct xb_error *error)
-{
-    note(&(struct step){.kind = AWAIT, .queue = queue, .event = event});
-    return xb_fake_backend.queue_wait_event(queue, event, error);
-}
-
-static enum xb_status spied_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
-                                   struct xb_error *error)
-{
-    note(&(struct step){.kind = DECODE,
-                        .queue = queue,
-                        .from = decoding->source_offset,
-                        .to = decoding->target_offset,
-                        .bytes = decoding->bytes,
-                        .source_bytes = decoding->source_bytes});
-    if (seen.fails_in_setup != seen.on && seen.decodings_left > 0 && --seen.decodings_left == 0)
+    if (steer.fails_in_setup != steer.is_in_iteration && steer.decodings_left > 0 &&
+        --steer.decodings_left == 0)
         return XB_FAIL(error, XB_ERR_RUNTIME, "this decoding fails");
     return xb_fake_backend.queue_decode(queue, decoding, error);
 }
 
-static enum xb_status spied_event_wait(struct xb_event *event, struct xb_error *error)
-{
-    note(&(struct step){.kind = HOST_WAIT, .event = event});
-    return late_event_wait(event, error);
-}
-
 static struct xb_mode inner; /* the mode that is looked at */
 
-/* The next step of the iteration. */
-static const struct step *next_step(size_t *at, int kind, const void *queue)
+static enum xb_status noted_submit(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct step *step = &seen.steps[(*at)++];
-    assert_true(*at <= seen.count);
-    assert_int_equal(step->kind, kind);
-    assert_ptr_equal(step->queue, queue);
-    return step;
-}
-
-/* A group that ends with `last` is restored once the last has crossed. */
-static void check_group(const struct xb_mode_context *context, uint64_t last, size_t *at)
-{
-    const struct xb_encoded *state = context->state;
-    const struct xb_event *crossed = state->crossed[last % state->slots];
-    assert_ptr_equal(next_step(at, RECORD, context->queues[0])->event, crossed);
-    for (uint64_t i = last / state->group * state->group; i <= last; i++) {
-        const struct xb_queue *queue = context->queues[1 + i % RESTORING];
-        struct xb_chunk chunk = xb_encoded_chunk(context, i);
-        assert_ptr_equal(next_step(at, AWAIT, queue)->event, crossed);
-        const struct step *decoding = next_step(at, DECODE, queue);
-        assert_int_equal(decoding->from, i * state->slot_bytes);
-        assert_int_equal(decoding->source_bytes, state->lengths[i]);
-        assert_int_equal(decoding->to, chunk.offset);
-        assert_int_equal(decoding->bytes, chunk.bytes);
-    }
-}
-
-/* All that an iteration enqueued, in its order: every chunk crosses, and is restored after that. */
-static void check_steps(const struct xb_mode_context *context)
-{
-    const struct xb_encoded *state = context->state;
-    size_t at = 0;
-    size_t waits = 0;
-    assert_true(seen.count < COUNT_OF(seen.steps));
-    for (uint64_t i = 0; i < state->count; i++) {
-        const struct step *copy = next_step(&at, COPY, context->queues[0]);
-        assert_int_equal(copy->from, i % state->slots * state->slot_bytes);
-        assert_int_equal(copy->to, i * state->slot_bytes);
-        assert_int_equal(copy->bytes, state->lengths[i]);
-        if ((i + 1) % state->group == 0 || i + 1 == state->count)
-            check_group(context, i, &at);
-        for (; at < seen.count && seen.steps[at].kind == HOST_WAIT; at++)
-            waits++;
-    }
-    assert_int_equal(at, seen.count);
-    if (!state->is_made)
-        assert_int_equal(waits, 0);
-}
-
-static enum xb_status spied_submit(struct xb_mode_context *context, struct xb_error *error)
-{
-    seen.count = 0;
-    seen.on = true;
+    steer.is_in_iteration = true;
     enum xb_status status = inner.submit(context, error);
-    seen.on = late.is_on = false;
-    if (status == XB_OK)
-        check_steps(context);
+    steer.is_in_iteration = false;
     return status;
-}
-
-/* What lies in device memory is each chunk as the codec makes it, and nothing behind it. */
-static enum xb_status spied_verify(struct xb_mode_context *context, struct xb_result *result,
-                                   struct xb_error *error)
-{
-    const struct xb_encoded *state = context->state;
-    struct xb_pattern nothing = xb_proof_before(context->test->seed);
-    const unsigned char *arrived = xb_host_buffer_address(state->arrived);
-    unsigned char *expected = aligned_alloc(XB_FORMAT_ALIGNMENT, state->slot_bytes);
-    assert_non_null(expected);
-    for (uint64_t i = 0; i < state->count; i++) {
-        struct xb_chunk chunk = xb_encoded_chunk(context, i);
-        const char *original = (const char *)state->original->host_address + chunk.offset;
-        uint64_t begin = i * state->slot_bytes;
-        uint64_t length = xb_encode(state->format, original, chunk.bytes, expected);
-        assert_int_equal(length, state->lengths[i]);
-        assert_memory_equal(arrived + begin, expected, length);
-        for (uint64_t at = begin + length; at < begin + state->slot_bytes; at++)
-            assert_int_equal(arrived[at],
-                             xb_pattern_word(nothing, at / 8) >> (8 * (at % 8)) & 0xFF);
-    }
-    free(expected);
-    return inner.verify(context, result, error);
 }
 
 static int encoded_setup(void **state)
@@ -228,31 +105,17 @@ static int encoded_setup(void **state)
     reset_fake();
     be_late();
     xb_fake.operation_s = A_SAMPLE;
-    memset(&seen, 0, sizeof seen);
+    memset(&steer, 0, sizeof steer);
     memset(&model, 0, sizeof model);
     model.threads = 1;
-    altered_backend.queue_copy = spied_copy;
-    altered_backend.event_record = spied_record;
-    altered_backend.queue_wait_event = spied_await;
-    altered_backend.queue_decode = spied_decode;
-    altered_backend.event_wait = spied_event_wait;
+    altered_backend.queue_copy = slow_copy;
+    altered_backend.queue_decode = failing_decode;
     return 0;
 }
 
-/* Runs a mode whose iterations and whose memory are looked at. */
-static void spy(struct fixture *f, const char *const *arguments)
-{
-    plan(f, arguments);
-    struct xb_mode *mode = replace_mode(f);
-    inner = *mode;
-    mode->submit = spied_submit;
-    mode->verify = spied_verify;
-    go(f, NULL);
-}
-
 /* Below a chunk, one whole, several, and a last one that is short. And of a ring each slot is left
- * alone until it has crossed. */
-ENCODED_TEST(data_crosses_encoded_and_in_order)
+ * alone until it has crossed. What is enqueued in which order: tests/unit/runs/steps.txt. */
+ENCODED_TEST(data_crosses_encoded)
 {
     const struct {
         size_t cases;
@@ -274,8 +137,8 @@ ENCODED_TEST(data_crosses_encoded_and_in_order)
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct fixture f;
-        seen.is_late = rows[i].is_late;
-        spy(&f, rows[i].words);
+        late.is_on = rows[i].is_late;
+        execute(&f, rows[i].words, NULL);
         assert_int_equal(f.run.case_count, rows[i].cases);
         expect_all(&f, XB_RESULT_OK);
         finish(&f);
@@ -289,11 +152,15 @@ ENCODED_TEST(a_failure_in_an_iteration_ends_the_crew)
 {
     for (unsigned i = 0; i < 8; i++) {
         struct fixture f;
-        seen.decodings_left = 1 + i / 2 * 3; /* of the 10 of an iteration */
-        seen.fails_in_setup = i % 2 == 0;
+        steer.decodings_left = 1 + i / 2 * 3; /* of the 10 of an iteration */
+        steer.fails_in_setup = i % 2 == 0;
         xb_fake.operation_s = 1; /* a plain copy so slow that setup tries whole iterations */
-        spy(&f, WORDS("--mode=quantize", "--to=fp16,bf16", "--size=160K", "--encode-chunk=16K",
-                      "--threads=3"));
+        PLAN(&f, "--mode=quantize", "--to=fp16,bf16", "--size=160K", "--encode-chunk=16K",
+             "--threads=3");
+        struct xb_mode *mode = replace_mode(&f);
+        inner = *mode;
+        mode->submit = noted_submit;
+        go(&f, NULL);
         expect_reason(&f.run.results[0], XB_RESULT_ERROR, "this decoding fails");
         expect_status(&f.run.results[1], XB_RESULT_OK);
         finish(&f);

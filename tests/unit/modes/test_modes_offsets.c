@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/* Data that begins behind a boundary: copies begin where they are told to, and those that round an
- * address, or copy more than the data, never verify. */
+/* Data that begins behind a boundary: copies that round an address, or copy more than the data,
+ * never verify. Where right ones begin: tests/unit/runs/steps.txt. */
 
 #include "testing.h"
 
@@ -21,8 +21,7 @@ enum liberty {
 
 static struct {
     enum liberty liberty;
-    unsigned taken;                        /* liberties */
-    uint64_t target_offset, source_offset; /* of the last copy of more than a page */
+    unsigned taken; /* liberties */
 } own;
 
 static enum xb_status copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
@@ -32,10 +31,6 @@ static enum xb_status copy(struct xb_queue *queue, struct xb_buffer *target, uin
     uint64_t asked_to = to, asked_from = from, asked = bytes;
     uint64_t early = to % BOUNDARY < from ? to % BOUNDARY : from;
     enum liberty liberty = bytes > 4096 ? own.liberty : NONE;
-    if (bytes > 4096) {
-        own.target_offset = to;
-        own.source_offset = from;
-    }
     if (liberty == TARGET_ROUNDED)
         to -= to % BOUNDARY;
     if (liberty == SOURCE_ROUNDED)
@@ -57,23 +52,6 @@ static void take_liberties(enum liberty liberty)
     memset(&own, 0, sizeof own);
     own.liberty = liberty;
     altered_backend.queue_copy = copy;
-}
-
-/* Host memory and the device's each begin where they are told to. */
-RUN_TEST(copies_begin_at_their_offsets)
-{
-    static const char *const modes[] = {"pageable", "pinned", "async"};
-    for (size_t w = 0; w < COUNT_OF(modes); w++)
-        for (int to_device = 0; to_device < 2; to_device++) {
-            struct fixture f;
-            take_liberties(NONE);
-            RUN(&f, "--mode", modes[w], "--direction", to_device ? "h2d" : "d2h", "--size", "64K",
-                "--host-offset", "64", "--device-offset", "3", w == 0 ? "--staging=driver" : NULL);
-            expect_all(&f, XB_RESULT_OK);
-            assert_int_equal(own.target_offset, to_device ? 3 : 64);
-            assert_int_equal(own.source_offset, to_device ? 64 : 3);
-            finish(&f);
-        }
 }
 
 RUN_TEST(liberties_never_verify)

@@ -159,7 +159,9 @@ FIXTURE_TEST(what_is_made_up_stays_as_it_is)
     static const struct {
         const char *word;
         uint64_t digest;
-    } rows[] = {{"integers", 0xcf361c0cac52735cu}, {"text", 0x3b49e87d82b9267fu}, {NULL, 0x238a98e1f347011u}};
+    } rows[] = {{"integers", 0xcf361c0cac52735cu},
+                {"text", 0x3b49e87d82b9267fu},
+                {NULL, 0x238a98e1f347011u}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         void *memory = fill_any(rows[i].word, SEED, BYTES);
         if (digest_of(memory, BYTES) != rows[i].digest)
