@@ -312,7 +312,7 @@ int reset(void **state)
     return 0;
 }
 
-#define MAX_ARGUMENTS 24
+#define MAX_ARGUMENTS 32
 
 enum xb_status start(struct fixture *f, const char *const *arguments, struct xb_error *error)
 {
@@ -365,6 +365,37 @@ void execute(struct fixture *f, const char *const *arguments,
 {
     plan(f, arguments);
     go(f, observer);
+}
+
+static void plan_words(struct fixture *f, const char *format, va_list arguments)
+{
+    static char text[1000];
+    const char *words[MAX_ARGUMENTS];
+    size_t count = 0;
+    assert_in_range(vsnprintf(text, sizeof text, format, arguments), 1, sizeof text - 1);
+    for (char *rest = text, *word = strsep(&rest, " "); word != NULL; word = strsep(&rest, " ")) {
+        assert_true(count + 1 < MAX_ARGUMENTS);
+        words[count++] = word;
+    }
+    words[count] = NULL;
+    plan(f, words);
+}
+
+void plan_line(struct fixture *f, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    plan_words(f, format, arguments);
+    va_end(arguments);
+}
+
+void run_line(struct fixture *f, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    plan_words(f, format, arguments);
+    va_end(arguments);
+    go(f, NULL);
 }
 
 void finish(struct fixture *f)

@@ -93,6 +93,10 @@ void execute(struct fixture *f, const char *const *arguments,
 /* Releases the run, which must have left nothing behind. */
 void finish(struct fixture *f);
 
+/* By one text, whose words are apart by single spaces. */
+void plan_line(struct fixture *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void run_line(struct fixture *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define PLAN(f, ...) plan((f), WORDS(__VA_ARGS__))
 #define RUN(f, ...) execute((f), WORDS(__VA_ARGS__), NULL)

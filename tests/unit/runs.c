@@ -117,7 +117,7 @@ static void set(const char *name, const char *value)
         if (strcmp(fields[i].name, name) != 0)
             continue;
         if (fields[i].type == UNSIGNED)
-            *(unsigned *)fields[i].field = (unsigned)number;
+            *(unsigned *)fields[i].field = (unsigned)(long long)number;
         else if (fields[i].type == FLAG)
             *(bool *)fields[i].field = number != 0;
         else if (fields[i].type == SIZE)
@@ -223,8 +223,7 @@ static void print_timeline(FILE *out, const struct xb_timeline *timeline)
         const struct xb_track *track = &timeline->tracks[span->track];
         fprintf(out, "    %s %u.%u: %s", track->kind == XB_TRACK_QUEUE ? "queue" : "thread",
                 track->device, track->number, span->name);
-        if (track->kind == XB_TRACK_QUEUE)
-            fprintf(out, ", %.6g us", (span->end - span->begin) * 1e6);
+        fprintf(out, ", %.6g to %.6g us", span->begin * 1e6, span->end * 1e6);
         if (span->bytes > 0)
             fprintf(out, ", %" PRIu64 " B", span->bytes);
         if (span->flow > 0)

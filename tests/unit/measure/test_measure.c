@@ -5,7 +5,6 @@
 #include "testing.h"
 
 #include "base/interrupt.h"
-#include "run/formats.h"
 #include "run_fixture.h"
 
 #include <signal.h>
@@ -19,7 +18,7 @@ RUN_TEST(no_two_cases_share_a_pattern)
 {
     struct fixture f;
     xb_fake.device_count = 3;
-    PLAN(&f, "--size", "4K,8K", "--simultaneous");
+    plan_line(&f, "--size 4K,8K --simultaneous");
     assert_true(f.run.case_count > 50);
     for (size_t i = 0; i < f.run.case_count; i++)
         for (size_t k = 0; k < i; k++) {
@@ -61,30 +60,12 @@ RUN_TEST(a_way_that_took_no_time_is_an_error)
     struct fixture f;
     altered_backend.event_elapsed = lose_the_shorter_way;
     longest_s = 0;
-    RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "4M");
+    run_line(&f, "--mode pinned --direction bidir --size 4M");
     expect_reason(&f.run.results[0], XB_RESULT_ERROR, "bandwidth_h2d: the events around");
     finish(&f);
 }
 
 /* ---- places of the host's memory, on record ---- */
-
-/* As a file has it. Frees the record. */
-static struct xb_record written_and_read(struct xb_record *record)
-{
-    struct xb_record again;
-    struct xb_error error;
-    char *text = NULL;
-    size_t length = 0;
-    FILE *stream = open_memstream(&text, &length);
-    assert_non_null(stream);
-    assert_int_equal(xb_result_json_write(stream, record, XB_JSON_INDENTED, &error), XB_OK);
-    fclose(stream);
-    if (xb_record_parse("a file", text, length, &again, &error) != XB_OK)
-        fail_msg("%s", error.message);
-    free(text);
-    xb_record_free(record);
-    return again;
-}
 
 /* Six places, whose slower buffer takes 2 to 6 times as long: runs/placements.txt. Wrong data in
  * one ends the case, whose samples are evidence. */
@@ -102,8 +83,8 @@ RUN_TEST(places_are_on_record)
         altered.wrong_copy = is_wrong ? copies - 3 * 4 : 0;
         xb_fake.device_memory_free = 1u << 30; /* of its own: copies cross a link */
         xb_fake.operation_s = 1;
-        RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--samples=6",
-            "--warm-up", "1us", "--time-limit", "1000s");
+        run_line(&f, "--mode pinned --direction bidir --size 64K --samples=6 --warm-up 1us "
+                     "--time-limit 1000s");
         copies = altered.registered_copies;
         const struct xb_statistics *bandwidth = &f.run.results[0].bandwidth;
         assert_int_equal(xb_record_of_run(&f.run, &record, &error), XB_OK);
@@ -111,7 +92,6 @@ RUN_TEST(places_are_on_record)
             assert_int_equal(record.cases[0].rows[0].time_count, 3);
             assert_null(record.cases[0].rows[0].stop_reason); /* none of those there are */
         } else {
-            record = written_and_read(&record);
             const struct xb_record_row *row = &record.cases[0].rows[0];
             assert_int_equal(row->placements.count, 6);
             const struct xb_record_figure *figure = xb_record_row_figure(row, "bandwidth");
@@ -271,8 +251,8 @@ RUN_TEST(a_larger_size_leaves_pairs_their_memory)
     altered_backend.device_memory = tell_room;
     xb_fake.device_count = 5;
     xb_fake.device_memory_free = 1; /* the devices' memory is not the host's */
-    RUN(&f, "--mode", "peer", "--size", "2M,4M", "--simultaneous", "--direction", "d2d", "--pairs",
-        "0:1,0:2,0:3,0:4", "--peer-path", "direct-read");
+    run_line(&f, "--mode peer --size 2M,4M --simultaneous --direction d2d --pairs 0:1,0:2,0:3,0:4 "
+                 "--peer-path direct-read");
     for (size_t i = 0; i < 2 * 4 + 2 * 5; i++) /* 16 MiB are more than there are */
         expect_status(&f.run.results[i], i < 2 * 4 + 5 ? XB_RESULT_OK : XB_RESULT_ERROR);
     finish(&f);

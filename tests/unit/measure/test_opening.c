@@ -113,12 +113,13 @@ static int watch(void **state)
     return 0;
 }
 
-#define ONE_ROW_EACH "--mode", "pinned", "--direction", "h2d", "--size", "64K", "--device", "all"
+#define ONE_ROW_EACH "--mode pinned --direction h2d --size 64K --device all"
 
 /* So many devices are opened, and each is closed. */
-static void expect_opened(struct fixture *f, const char *const *arguments, unsigned opened)
+static void expect_opened(struct fixture *f, const char *line, unsigned opened)
 {
-    execute(f, arguments, &noting);
+    plan_line(f, "%s", line);
+    go(f, &noting);
     assert_int_equal(seen.opened, opened);
     assert_int_equal(seen.closed, opened);
 }
@@ -128,7 +129,7 @@ WATCHED(all_open_at_once)
     struct fixture f;
     xb_fake.device_count = 4;
     seen.meet = 4;
-    expect_opened(&f, WORDS(ONE_ROW_EACH), 4);
+    expect_opened(&f, ONE_ROW_EACH, 4);
     expect_all(&f, XB_RESULT_OK);
     assert_int_equal(seen.most, 4);
     finish(&f);
@@ -138,7 +139,7 @@ WATCHED(all_open_at_once)
 WATCHED(one_device_opens_in_the_first_thread)
 {
     struct fixture f;
-    expect_opened(&f, WORDS(ONE_ROW_EACH), 1);
+    expect_opened(&f, ONE_ROW_EACH, 1);
     expect_all(&f, XB_RESULT_OK);
     assert_true(pthread_equal(seen.threads[0], pthread_self()));
     finish(&f);
@@ -149,7 +150,7 @@ WATCHED(a_broken_device_fails_its_own_rows)
     struct fixture f;
     xb_fake.device_count = 3;
     seen.broken = 2;
-    expect_opened(&f, WORDS("--mode", "pinned", "--size", "64K", "--device", "all"), 2);
+    expect_opened(&f, "--mode pinned --size 64K --device all", 2);
     assert_int_equal(f.run.case_count, 6);
     for (size_t i = 0; i < 6; i++)
         if (f.run.results[i].test.device == 1)
@@ -165,7 +166,7 @@ WATCHED(a_slow_device_does_not_hold_up_the_others)
     struct fixture f;
     xb_fake.device_count = 3;
     seen.slow = 3;
-    expect_opened(&f, WORDS(ONE_ROW_EACH), 3);
+    expect_opened(&f, ONE_ROW_EACH, 3);
     expect_all(&f, XB_RESULT_OK);
     assert_true(seen.slow_was_last);
     finish(&f);
@@ -177,13 +178,12 @@ WATCHED(what_no_case_needs_stays_closed)
 {
     struct fixture f;
     xb_fake.device_count = 4;
-    expect_opened(&f, WORDS("--mode", "peer", "--size", "64K", "--pairs", "1:3", "--device", "0"),
-                  2);
+    expect_opened(&f, "--mode peer --size 64K --pairs 1:3 --device 0", 2);
     finish(&f);
     watch(NULL);
     xb_fake.device_count = 2;
     altered_backend.peer_info = NULL;
-    expect_opened(&f, WORDS("--mode", "peer", "--size", "64K"), 0);
+    expect_opened(&f, "--mode peer --size 64K", 0);
     expect_all(&f, XB_RESULT_SKIPPED);
     finish(&f);
 }
@@ -194,7 +194,7 @@ WATCHED(a_late_run_closes_what_it_opened)
     struct fixture f;
     xb_fake.device_count = 2;
     seen.meet = 2;
-    plan(&f, WORDS(ONE_ROW_EACH));
+    plan_line(&f, ONE_ROW_EACH);
     seen.slow = 1; /* puts the clock an hour forward, and waits for a row or for the first thread */
     seen.row_finished = true;
     struct timespec now;

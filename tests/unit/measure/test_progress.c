@@ -44,7 +44,7 @@ RUN_TEST(time_left_follows_what_the_cases_took)
 {
     struct fixture f;
     struct xb_eta eta;
-    PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4096,4097,4098");
+    plan_line(&f, "--mode pinned --direction h2d --size 4096,4097,4098");
     assert_int_equal(f.run.case_count, 3);
     double one = likely(&f, 0);
     assert_true(one > 0);
@@ -71,7 +71,7 @@ RUN_TEST(what_is_skipped_tells_nothing)
 {
     struct fixture f;
     struct xb_eta eta;
-    PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4096,4097");
+    plan_line(&f, "--mode pinned --direction h2d --size 4096,4097");
     xb_eta_begin(&eta, &f.run, 0);
     f.run.results[0].row.status = XB_RESULT_SKIPPED;
     f.run.done_count = 1;
@@ -156,7 +156,7 @@ RUN_TEST(rows_appear_one_by_one_and_go)
 {
     struct xb_live_rows live = {.most = 2, .name_width = 34, .columns = 80};
     struct fixture f;
-    PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4K,5K,6K,7K,8K");
+    plan_line(&f, "--mode pinned --direction h2d --size 4K,5K,6K,7K,8K");
     expect_drawn(&live, xb_live_rows_draw, "");
     expect_drawn(&live, xb_live_rows_erase, "");
     struct xb_result *first = has_rate(&f, 0, 55.338e9);
@@ -192,7 +192,7 @@ RUN_TEST(rows_are_no_wider_than_the_terminal)
 {
     struct xb_live_rows live = {.most = 3, .name_width = 20, .columns = 40};
     struct fixture f;
-    PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4K,5K");
+    plan_line(&f, "--mode pinned --direction h2d --size 4K,5K");
     f.run.results[0].row.status = XB_RESULT_ERROR;
     snprintf(f.run.results[0].reason, sizeof f.run.results[0].reason, "the data is wrong");
     take(&live, &f);
@@ -201,7 +201,7 @@ RUN_TEST(rows_are_no_wider_than_the_terminal)
     /* And of a latency. */
     struct xb_error error;
     live = (struct xb_live_rows){.most = 3, .name_width = 36, .columns = 80};
-    PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--latency", "--size", "4");
+    plan_line(&f, "--mode pinned --direction h2d --latency --size 4");
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(xb_samples_add(&f.run.results[0].wall_times, 6.5e-6, &error), XB_OK);
     take(&live, &f);
@@ -214,7 +214,7 @@ RUN_TEST(rows_are_no_wider_than_the_terminal)
 RUN_TEST(rows_end_with_a_smaller_window)
 {
     struct fixture f;
-    PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4K,5K");
+    plan_line(&f, "--mode pinned --direction h2d --size 4K,5K");
     has_rate(&f, 0, 7e9);
     has_rate(&f, 1, 8e9);
     const struct xb_live_rows before[] = {{.most = 3, .name_width = 30, .columns = 100, .lines = 1},
@@ -242,7 +242,7 @@ RUN_TEST(rows_are_for_terminals)
     struct fixture f;
     FILE *null = fopen("/dev/null", "w");
     assert_non_null(null);
-    PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4K,5K");
+    plan_line(&f, "--mode pinned --direction h2d --size 4K,5K");
     xb_live_rows_begin(&live, null, &f.run);
     assert_int_equal(live.most, 0);
     take(&live, &f);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/* One more iteration, recorded: what every timeline keeps to, what the threads of a stage did and
- * the shares of the time that follow, and what a failure of recording costs. What is recorded of
- * each kind of case: tests/unit/runs/timelines.txt. */
+/* One more iteration, recorded: what the threads of a stage did and the shares of the time that
+ * follow, and what a failure of recording costs. What is recorded of each kind of case:
+ * tests/unit/runs/timelines.txt. */
 
 #include "testing.h"
 
@@ -16,87 +16,6 @@
 
 #include <stdio.h>
 
-/* ---- what every timeline keeps to ---- */
-
-static enum xb_track_kind kind_of(const struct xb_timeline *timeline,
-                                  const struct xb_timeline_span *span)
-{
-    assert_true(span->track < timeline->track_count);
-    return timeline->tracks[span->track].kind;
-}
-
-/* The span of that kind of track that has the flow, which only one may. */
-static const struct xb_timeline_span *flow_on(const struct xb_timeline *timeline, uint64_t flow,
-                                              enum xb_track_kind kind)
-{
-    const struct xb_timeline_span *found = NULL;
-    for (size_t i = 0; i < timeline->span_count; i++) {
-        const struct xb_timeline_span *span = &timeline->spans[i];
-        if (span->flow != flow || kind_of(timeline, span) != kind)
-            continue;
-        assert_null(found);
-        found = span;
-    }
-    assert_non_null(found);
-    return found;
-}
-
-static void check_span(const struct xb_timeline *timeline, size_t i)
-{
-    const struct xb_timeline_span *span = &timeline->spans[i], *before = i > 0 ? span - 1 : NULL;
-    bool is_first = before == NULL || before->track != span->track;
-    bool is_on_queue = kind_of(timeline, span) == XB_TRACK_QUEUE;
-    assert_true(span->end >= span->begin);
-    assert_true(is_first || span->begin >= before->begin);
-    assert_true(before == NULL || span->track >= before->track);
-    assert_true(!is_on_queue || is_first || span->begin >= before->end);
-    assert_int_equal(is_on_queue, span->kind == XB_SPAN_COPY || span->kind == XB_SPAN_KERNEL ||
-                                      (span->kind == XB_SPAN_WAIT && span->flow > 0));
-    assert_true(!is_on_queue || span->flow > 0);
-    if (span->flow == 0)
-        return;
-    const struct xb_timeline_span *call = flow_on(timeline, span->flow, XB_TRACK_THREAD);
-    const struct xb_timeline_span *work = flow_on(timeline, span->flow, XB_TRACK_QUEUE);
-    assert_int_equal(call->kind, XB_SPAN_CALL);
-    assert_true(work->begin >= call->begin);
-    assert_int_equal(work->bytes, call->bytes);
-}
-
-/* By real clocks, whose readings have to be brought to each other. */
-RUN_TEST(every_timeline_is_in_order)
-{
-    static const char *const ways[][9] = {
-        {"--mode=pinned,pageable,async,double-buffer", "--staging=driver", "--kernel-time=1us",
-         "--chunk=256K", "--streams=3", "--size=1M"},
-        {"--mode=peer", "--pairs=0:1", "--peer-path=direct-write,staged", "--size=2M",
-         "--direction=d2d"},
-        {"--mode=pinned", "--direction=h2d", "--device=0,1", "--simultaneous", "--size=1M"},
-        {"--mode=batch", "--batch=call,graph", "--direction=h2d", "--piece=64K", "--size=1M"},
-    };
-    for (size_t w = 0; w < COUNT_OF(ways); w++) {
-        struct fixture f;
-        reset_fake();
-        xb_fake.operation_s = 250e-6;
-        xb_fake.device_count = 2;
-        plan(&f, ways[w]);
-        f.run.keeps_timelines = true;
-        go(&f, NULL);
-        expect_all(&f, XB_RESULT_OK);
-        for (size_t i = 0; i < f.run.case_count; i++) {
-            const struct xb_result *result = &f.run.results[i];
-            const struct xb_timeline *timeline = result->timeline;
-            assert_int_equal(timeline != NULL, !result->test.simultaneous || result->test.sum);
-            if (timeline == NULL)
-                continue;
-            assert_true(timeline->seconds > 0);
-            expect_number(result, "recorded_time", timeline->seconds);
-            for (size_t k = 0; k < timeline->span_count; k++)
-                check_span(timeline, k);
-        }
-        finish(&f);
-    }
-}
-
 /* What does not fit is run, and counted. */
 RUN_TEST(too_many_operations_are_left_out)
 {
@@ -104,8 +23,8 @@ RUN_TEST(too_many_operations_are_left_out)
     size_t copies = 0, calls = 0;
     if (IS_SANITIZED)
         skip(); /* 50000 operations */
-    PLAN(&f, "--mode", "batch", "--batch", "each", "--direction", "h2d", "--piece", "64",
-         "--layout", "contiguous", "--size", "1049600", "--samples=1", "--time-limit", "1ms");
+    plan_line(&f, "--mode batch --batch each --direction h2d --piece 64 --layout contiguous --size "
+                  "1049600 --samples=1 --time-limit 1ms");
     f.run.keeps_timelines = true;
     go(&f, NULL);
     const struct xb_timeline *timeline = f.run.results[0].timeline;
@@ -142,8 +61,8 @@ RUN_TEST(each_call_that_fails_costs_the_timeline_alone)
         const struct xb_run_observer observer = {.progress = strike, .argument = &after};
         reset_fake();
         xb_fake.operation_s = 250e-6;
-        PLAN(&f, "--mode", "async", "--direction", "h2d", "--chunk", "64K", "--streams", "2",
-             "--size", "256K", "--samples=1");
+        plan_line(&f,
+                  "--mode async --direction h2d --chunk 64K --streams 2 --size 256K --samples=1");
         f.run.keeps_timelines = true;
         go(&f, &observer);
         const struct xb_result *result = &f.run.results[0];

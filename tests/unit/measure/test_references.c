@@ -68,7 +68,7 @@ RUN_TEST(its_data_and_that_of_the_samples_are_proved)
         bool is_later = damage > XB_DAMAGE_NOTHING_COPIED;
         use_history(is_later ? XB_DAMAGE_NONE : (enum xb_damage)damage,
                     is_later ? XB_DAMAGE_NOTHING_COPIED : XB_DAMAGE_NONE);
-        RUN(&f, "--mode", "pinned", "--direction", "d2h", "--size", "4M");
+        run_line(&f, "--mode pinned --direction d2h --size 4M");
         const struct xb_result *result = &f.run.results[0];
         if (damage == XB_DAMAGE_NONE) {
             expect_status(result, XB_RESULT_OK);
@@ -93,7 +93,7 @@ RUN_TEST(a_call_that_fails_leaves_nothing_open)
     for (unsigned call = 1; failed; call += 1 + call / 16) {
         struct fixture f;
         use_history(XB_DAMAGE_NONE, XB_DAMAGE_NONE);
-        PLAN(&f, "--mode", "pinned", "--direction", "d2h", "--size", "64K");
+        plan_line(&f, "--mode pinned --direction d2h --size 64K");
         xb_fake.fail_at = xb_fake.calls + call;
         go(&f, NULL);
         failed = xb_fake.failures > 0;
@@ -175,7 +175,7 @@ RUN_TEST(a_reference_has_a_clock_and_bytes_of_its_own)
         struct fixture f;
         memset(&probe, 0, sizeof probe);
         probe.host_timed = rows[i].host_timed;
-        PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "64K");
+        plan_line(&f, "--mode pinned --direction h2d --size 64K");
         struct xb_mode *mode = replace_mode(&f);
         probe.setup = mode->setup;
         probe.submit = mode->submit;

@@ -8,9 +8,8 @@
 
 /* Every variant and direction of every mode that the fake can have by default. */
 #define EVERYTHING                                                                                 \
-    "--direction", "both,bidir,d2d", "--host-memory", "registered,alloc,write-combined",           \
-        "--access", "sequential,strided,random", "--managed", "fault,prefetch,advise", "--by",     \
-        "engine,kernel"
+    "--direction both,bidir,d2d --host-memory registered,alloc,write-combined "                    \
+    "--access sequential,strided,random --managed fault,prefetch,advise --by engine,kernel"
 
 #define LAYOUTS "scattered,host-scattered,device-scattered,contiguous,rows"
 

@@ -15,71 +15,49 @@
 static const struct {
     size_t cases;
     unsigned devices;
-    const char *words[16];
+    const char *words;
 } rows[] = {
-    {300, 2, {EVERYTHING, "--size=1,7,4095,64K,500001", "--chunk=100008"}},
+    {300, 2, EVERYTHING " --size 1,7,4095,64K,500001 --chunk 100008"},
     /* So large that several threads fill it with the pattern and check it. */
-    {6, 1, {"--mode=pageable,pinned", "--size=5000001"}},
-    {31,
-     3,
-     {"--mode=async,double-buffer,peer", "--size=100001", "--chunk=1K", "--streams=3",
-      "--buffers=2", "--direction=both,bidir,d2d"}},
+    {6, 1, "--mode pageable,pinned --size 5000001"},
+    {31, 3,
+     "--mode async,double-buffer,peer --size 100001 --chunk 1K --streams 3 --buffers 2 "
+     "--direction both,bidir,d2d"},
     /* Of 24 KiB three are as long as a case. Chunks by streams three ways, by buffers, and of peer
      * three ways, at two sizes. */
-    {2 * (9 * 3 + 9 + 3 * 3),
-     2,
-     {"--mode=async,double-buffer,peer", "--size=73728,100001", "--chunk=8M,24K,1000",
-      "--streams=5,1..2", "--buffers=4,2,3", "--direction=both,bidir,d2d", "--peer-path=staged"}},
+    {2 * (9 * 3 + 9 + 3 * 3), 2,
+     "--mode async,double-buffer,peer --size 73728,100001 --chunk 8M,24K,1000 --streams 5,1..2 "
+     "--buffers 4,2,3 --direction both,bidir,d2d --peer-path staged"},
     /* Data that begins behind a boundary. Of pageable two directions, of the others two kinds of
      * memory in three. */
-    {(2 + 2 * 3 + 2 * 3) * 16 * 4,
-     1,
-     {"--mode=pageable,pinned,async", "--staging=driver", "--direction=both,bidir",
-      "--host-memory=registered,write-combined", "--host-offset=0,1,64,5000",
-      "--device-offset=0,3,256,1048575", "--size=1,7,4095,100001", "--chunk=8195"}},
-    {32,
-     2,
-     {"--mode=pinned,async", "--device=all", "--latency", "--host-offset=0,1",
-      "--device-offset=0,3", "--size=5000", "--samples=2"}},
-    {80,
-     2,
-     {"--mode=pinned,async", "--device=all", "--simultaneous", "--host-offset=0,1",
-      "--device-offset=0,3", "--size=5000"}},
+    {(2 + 2 * 3 + 2 * 3) * 9 * 3, 1,
+     "--mode pageable,pinned,async --staging driver --direction both,bidir "
+     "--host-memory registered,write-combined --host-offset 0,1,5000 "
+     "--device-offset 0,3,1048575 --size 1,4095,100001 --chunk 8195"},
+    {32, 2,
+     "--mode pinned,async --device all --latency --host-offset 0,1 --device-offset 0,3 "
+     "--size 5000 --samples=2"},
+    {80, 2,
+     "--mode pinned,async --device all --simultaneous --host-offset 0,1 --device-offset 0,3 "
+     "--size 5000"},
     /* Whole pieces, one that is shorter, one alone, and one byte. */
-    {5 * 5 * 3 * 3 * 2,
-     1,
-     {"--mode=batch", "--batch=each,call,graph,packed,kernel", "--layout=" LAYOUTS,
-      "--piece=512,4K,5000", "--size=64K,100001,1"}},
-    {2 * 3 * 2,
-     1,
-     {"--mode=batch", "--batch=pitched", "--layout=rows", "--piece=1000,8K",
-      "--size=64K,100001,7"}},
-    {5 * 3 * 2 * 2,
-     1,
-     {"--mode=batch", "--batch=each,call,graph,packed,kernel", "--host-offset=0,1,64",
-      "--device-offset=0,3", "--size=64K"}},
-    {3 * 2 * 3,
-     1,
-     {"--mode=resident", "--size=1,8,100001", "--steps=1,3",
-      "--host-memory=registered,alloc,write-combined"}},
-    {2 * 4, 1, {"--mode=job", "--size=8,100001", "--job-out=0", "--chunk=16K", "--gpu-time=20us"}},
-    {2 * 4, 1, {"--mode=job", "--size=8,100001", "--job-out=77", "--chunk=16K", "--gpu-time=20us"}},
-    {2 * 4, 1, {"--mode=job", "--size=8,100001", "--job-out=4K", "--chunk=16K", "--gpu-time=20us"}},
-    {2 * 4,
-     1,
-     {"--mode=job", "--size=8,100001", "--job-out=250003", "--chunk=16K", "--gpu-time=20us"}},
-    {3,
-     1,
-     {"--mode=job", "--way=managed,prefetch,zero-copy", "--size=100001", "--job-out=0",
-      "--gpu-time=20us"}},
-    {3,
-     1,
-     {"--mode=job", "--way=managed,prefetch,zero-copy", "--size=100001", "--job-out=77",
-      "--gpu-time=20us"}},
-    {3,
-     1,
-     {"--mode=job", "--way=managed,prefetch,zero-copy", "--size=100001", "--job-out=100001",
-      "--gpu-time=20us"}},
+    {5 * 5 * 2 * 3 * 2, 1,
+     "--mode batch --batch each,call,graph,packed,kernel --layout " LAYOUTS
+     " --piece 512,5000 --size 64K,100001,1"},
+    {2 * 3 * 2, 1,
+     "--mode batch --batch pitched --layout rows --piece 1000,8K --size 64K,100001,7"},
+    {5 * 3 * 2 * 2, 1,
+     "--mode batch --batch each,call,graph,packed,kernel --host-offset 0,1,64 "
+     "--device-offset 0,3 --size 64K"},
+    {3 * 2 * 3, 1,
+     "--mode resident --size 1,8,100001 --steps 1,3 --host-memory registered,alloc,write-combined"},
+    {8, 1, "--mode job --size 8,100001 --job-out 0 --chunk 16K --gpu-time 20us"},
+    {8, 1, "--mode job --size 8,100001 --job-out 77 --chunk 16K --gpu-time 20us"},
+    {8, 1, "--mode job --size 8,100001 --job-out 4K --chunk 16K --gpu-time 20us"},
+    {8, 1, "--mode job --size 8,100001 --job-out 250003 --chunk 16K --gpu-time 20us"},
+    {3, 1, "--mode job --way managed,prefetch,zero-copy --size 100001 --job-out 0 --gpu-time 20us"},
+    {3, 1, "--mode job --way managed,prefetch,zero-copy --size 100001 --job-out 77"},
+    {3, 1, "--mode job --way managed,prefetch,zero-copy --size 100001 --job-out 100001"},
 };
 
 RUN_TEST(right_copies_verify_in_every_way)
@@ -87,9 +65,9 @@ RUN_TEST(right_copies_verify_in_every_way)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct fixture f;
         begin_modes(rows[i].devices);
-        if (strstr(rows[i].words[0], "job") != NULL)
+        if (strstr(rows[i].words, "job") != NULL)
             xb_fake.operation_s = 0; /* kernels take the time that is asked for */
-        execute(&f, rows[i].words, NULL);
+        run_line(&f, "%s", rows[i].words);
         assert_int_equal(f.run.case_count, rows[i].cases);
         for (size_t k = 0; k < f.run.case_count; k++) {
             const struct xb_result *result = &f.run.results[k];
@@ -111,7 +89,7 @@ RUN_TEST(every_mode_goes_each_way_that_it_has)
 {
     struct fixture f;
     begin_modes(2);
-    RUN(&f, EVERYTHING, "--size", "64K");
+    run_line(&f, EVERYTHING " --size 64K");
     expect_every_way(&f);
     /* A profiler collects what is sampled, and nothing before. */
     assert_int_equal(xb_fake.samples_collected, 2 * f.run.case_count);
@@ -124,7 +102,7 @@ RUN_TEST(single_operations_verify)
 {
     struct fixture f;
     begin_modes(2);
-    RUN(&f, EVERYTHING, "--latency", "--samples=3", "--size", "4,4097");
+    run_line(&f, EVERYTHING " --latency --samples=3 --size 4,4097");
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
         if (result->test.direction == XB_BIDIR) {
@@ -203,15 +181,13 @@ static void count_memory(unsigned devices)
     altered_backend.buffer_free = counted_free;
 }
 
-static const char *const memory_ways[][14] = {
-    {EVERYTHING, "--size=100004", "--peer-path=direct-write"},
-    {"--mode=pinned,async", "--size=64K", "--host-offset=0,8K", "--device-offset=1"},
-    {"--mode=quantize", "--to=fp16", "--size=4K,64K,100004", "--encode-chunk=64K",
-     "--threads=1,2,3"},
-    {"--mode=compress", "--codec=for", "--size=4K,64K,100004", "--encode-chunk=64K",
-     "--threads=1,2,3"},
-    {"--mode=resident,job", "--size=64K", "--job-out=4K"},
-    {"--mode=pin", "--size=2M"},
+static const char *const memory_ways[] = {
+    EVERYTHING " --size 100004 --peer-path direct-write",
+    "--mode pinned,async --size 64K --host-offset 0,8K --device-offset 1",
+    "--mode quantize --to fp16 --size 4K,64K,100004 --encode-chunk 64K --threads 1,2,3",
+    "--mode compress --codec for --size 4K,64K,100004 --encode-chunk 64K --threads 1,2,3",
+    "--mode resident,job --size 64K --job-out 4K",
+    "--mode pin --size 2M",
 };
 
 /* The proof compares windows of what is not on the host through two pages of its own. */
@@ -225,7 +201,7 @@ RUN_TEST(a_case_takes_the_memory_that_it_says)
         for (size_t i = 0; i < cases; i++) {
             struct fixture f;
             count_memory(2);
-            plan(&f, memory_ways[w]);
+            plan_line(&f, "%s", memory_ways[w]);
             cases = f.run.case_count;
             struct xb_case test = f.run.results[i].test;
             f.run.results[0].test = test;
@@ -249,20 +225,18 @@ RUN_TEST(cases_share_their_memory)
 {
     static const struct {
         unsigned large; /* room for the proof of pieces is one */
-        const char *words[8];
+        const char *words;
     } shared[] = {
-        {2, {"--mode=pinned", "--size=64K,1M", "--host-offset=0,1,4K", "--device-offset=0,64"}},
+        {2, "--mode pinned --size 64K,1M --host-offset 0,1,4K --device-offset 0,64"},
         {3,
-         {"--mode=batch", "--batch=each,call", "--size=64K,1M", "--host-offset=0,1,4K",
-          "--device-offset=0,64"}},
+         "--mode batch --batch each,call --size 64K,1M --host-offset 0,1,4K --device-offset 0,64"},
         {2 + 2 * 3 + 3,
-         {"--mode=quantize", "--to=fp16,fp8", "--encode-chunk=64K", "--size=64K,1M",
-          "--threads=1,2,4"}},
+         "--mode quantize --to fp16,fp8 --encode-chunk 64K --size 64K,1M --threads 1,2,4"},
     };
     for (size_t i = 0; i < COUNT_OF(shared); i++) {
         struct fixture f;
         count_memory(1);
-        execute(&f, shared[i].words, NULL);
+        run_line(&f, "%s", shared[i].words);
         expect_all(&f, XB_RESULT_OK);
         finish(&f);
         assert_int_equal(taken.large, shared[i].large);

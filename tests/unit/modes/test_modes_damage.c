@@ -14,65 +14,63 @@ static bool is_tried(enum xb_damage damage)
     return !HAS_THREAD_SANITIZER || damage == XB_DAMAGE_BIT_FLIPPED;
 }
 
-/* What is found of any damage: cases whose single operations are large enough to be damaged. Two
- * chunks, of which the last is shorter, and one that is not full. But what comes from 2 MiB further
- * on comes from the next chunk, which another queue may write: a race of the damage's own making,
- * unless there is but one chunk. Where the size is none for that, nothing lies 2 MiB further on. */
-enum { NOT_SHIFTED = 1, SHIFTED_ONLY, PIECES_ONLY };
+/* Cases whose single operations are large enough to be damaged: two chunks, of which the last is
+ * shorter, and one that is not full. But what comes from 2 MiB further on comes from the next
+ * chunk, which another queue may write, a race of the damage's own making: of that there is one
+ * chunk. */
+enum { SHIFTED = 1, OTHERS, OF_PIECES };
 
-#define SENT "--mode=quantize,compress", "--codec=for", "--encode-chunk=128K", "--threads=2"
+#define SENT                                                                                       \
+    "--mode quantize,compress --codec for --data integers,text --encode-chunk 128K --threads 2"
 
 static const struct {
-    unsigned devices, damages;
-    const char *words[16];
+    unsigned damages, devices;
     size_t cases; /* 0: as many as there are */
+    const char *words;
 } ways[] = {
-    {2, NOT_SHIFTED, {EVERYTHING, "--size=320K,64K", "--chunk=192K", "--touched=50,100"}, 0},
-    {2, SHIFTED_ONLY, {EVERYTHING, "--size=2560K", "--chunk=8M", "--touched=50,100"}, 0},
-    {3, NOT_SHIFTED, {EVERYTHING, "--size=64K", "--simultaneous"}, 0}, /* two pairs are no group */
+    {OTHERS, 2, 0, EVERYTHING " --size 320K,64K --chunk 192K --touched 50,100"},
+    {SHIFTED, 2, 0, EVERYTHING " --size 2560K --chunk 8M --touched 50,100"},
+    {OTHERS, 3, 0, EVERYTHING " --size 64K --simultaneous"}, /* two pairs are no group */
     /* Into memory that was given back before, by the synchronous call, of kernels that reach
      * ordinary memory, or of jobs, also where nothing comes back, and where more does than went in.
      */
-    {1,
-     0,
-     {"--size=2560K", "--mode=pageable", "--target=fresh", "--direction=d2h", "--ring-chunk=8M"},
-     2},
-    {1, 0, {"--size=2560K", "--mode=pageable,pinned", "--staging=driver", "--call=sync"}, 4},
-    {1, 0, {"--size=2560K", "--mode=pinned", "--gpu-memory=malloc,pool", "--direction=h2d"}, 2},
-    {1, 0, {"--size=2560K", "--mode=zero-copy", "--in-place=malloc"}, 2},
-    {1, 0, {"--size=2560K", "--mode=resident", "--steps=2"}, 1},
-    {1, 0, {"--size=2560K", "--mode=job", "--job-out=0", "--chunk=2560K"}, 4},
-    {1, 0, {"--size=2560K", "--mode=job", "--job-out=1600K", "--chunk=2560K"}, 4},
-    {1, 0, {"--size=2560K", "--mode=job", "--job-out=2560K", "--chunk=2560K"}, 4},
-    {1, 0, {"--size=2560K", "--mode=job", "--job-out=4000K", "--chunk=2560K"}, 4},
+    {OTHERS, 1, 2, "--size 64K --mode pageable --target fresh --direction d2h --ring-chunk 64K"},
+    {SHIFTED, 1, 2, "--size 2560K --mode pageable --target fresh --direction d2h --ring-chunk 8M"},
+    {OTHERS, 1, 4, "--size 64K --mode pageable,pinned --staging driver --call sync"},
+    {SHIFTED, 1, 4, "--size 2560K --mode pageable,pinned --staging driver --call sync"},
+    {OTHERS, 1, 2, "--size 64K --mode pinned --gpu-memory malloc,pool --direction h2d"},
+    {SHIFTED, 1, 2, "--size 2560K --mode pinned --gpu-memory malloc,pool --direction h2d"},
+    {OTHERS, 1, 2, "--size 64K --mode zero-copy --in-place malloc"},
+    {SHIFTED, 1, 2, "--size 2560K --mode zero-copy --in-place malloc"},
+    {OTHERS, 1, 1, "--size 64K --mode resident --steps 2"},
+    {SHIFTED, 1, 1, "--size 2560K --mode resident --steps 2"},
+    {OTHERS, 1, 4, "--size 64K --mode job --job-out 0 --chunk 64K"},
+    {SHIFTED, 1, 4, "--size 2560K --mode job --job-out 0 --chunk 2560K"},
+    {OTHERS, 1, 4, "--size 64K --mode job --job-out 40K --chunk 64K"},
+    {SHIFTED, 1, 4, "--size 2560K --mode job --job-out 1600K --chunk 2560K"},
+    {OTHERS, 1, 4, "--size 64K --mode job --job-out 64K --chunk 64K"},
+    {SHIFTED, 1, 4, "--size 2560K --mode job --job-out 2560K --chunk 2560K"},
+    {OTHERS, 1, 4, "--size 64K --mode job --job-out 100K --chunk 64K"},
+    {SHIFTED, 1, 4, "--size 2560K --mode job --job-out 4000K --chunk 2560K"},
     /* Pieces of which a single copy is large enough, and small ones: lost, misplaced or exchanged
      * by what moves many at once. */
-    {1,
-     NOT_SHIFTED,
-     {"--mode=batch", "--batch=each,call,graph,packed,kernel", "--layout=scattered,contiguous,rows",
-      "--piece=16K", "--pitch=20K", "--size=160K,100001"},
-     5 * 3 * 2 * 2},
-    {1,
-     NOT_SHIFTED,
-     {"--mode=batch", "--batch=pitched", "--layout=rows", "--piece=16K", "--pitch=20K",
-      "--size=160K"},
-     2},
-    {1,
-     PIECES_ONLY,
-     {"--mode=batch", "--batch=call,graph,packed,kernel", "--piece=512,100", "--size=64K"},
-     4 * 2 * 2},
+    {OTHERS, 1, 5 * 3 * 2 * 2,
+     "--mode batch --batch each,call,graph,packed,kernel --layout scattered,contiguous,rows "
+     "--piece 16K --pitch 20K --size 160K,100001"},
+    {OTHERS, 1, 2,
+     "--mode batch --batch pitched --layout rows --piece 16K --pitch 20K --size 160K"},
+    {OF_PIECES, 1, 4 * 2 * 2,
+     "--mode batch --batch call,graph,packed,kernel --piece 512,100 --size 64K"},
     /* Chunks are so large that what is made of them is large enough to be damaged. */
-    {1, 0, {SENT, "--size=192K,320K", "--data=integers,text"}, 2 * (4 + 2 * 2)},
-    {1, NOT_SHIFTED, {"--mode=pin", "--size=320K", "--pin-by=alloc,register,used,copy"}, 8},
+    {OTHERS, 1, 2 * (4 + 2 * 2), SENT " --size 192K,320K"},
+    {OTHERS, 1, 8, "--mode pin --size 320K --pin-by alloc,register,used,copy"},
 };
 
 static bool can_have(unsigned damages, enum xb_damage damage)
 {
-    if (damages == PIECES_ONLY)
+    if (damages == OF_PIECES)
         return damage == XB_DAMAGE_BLOCKS_SWAPPED || damage >= XB_DAMAGE_NOTHING_COPIED;
-    if (damages == SHIFTED_ONLY)
-        return damage == XB_DAMAGE_SHIFTED_2MIB;
-    return damages == 0 || damage != XB_DAMAGE_SHIFTED_2MIB;
+    return (damages == SHIFTED) == (damage == XB_DAMAGE_SHIFTED_2MIB);
 }
 
 RUN_TEST(wrong_copies_never_verify)
@@ -85,7 +83,7 @@ RUN_TEST(wrong_copies_never_verify)
                 continue;
             begin_modes(ways[w].devices);
             xb_fake.damage = (enum xb_damage)damage;
-            execute(&f, ways[w].words, NULL);
+            run_line(&f, "%s", ways[w].words);
             if (ways[w].cases > 0)
                 assert_int_equal(f.run.case_count, ways[w].cases);
             expect_all_wrong(&f);
@@ -102,7 +100,7 @@ RUN_TEST(wrong_single_operations_never_verify)
             continue;
         begin_modes(2);
         xb_fake.damage = (enum xb_damage)damage;
-        RUN(&f, EVERYTHING, "--size", "64K", "--latency");
+        run_line(&f, EVERYTHING " --size 64K --latency");
         for (size_t i = 0; i < f.run.case_count; i++) {
             const struct xb_result *result = &f.run.results[i];
             if (result->row.status == XB_RESULT_SKIPPED &&
@@ -144,7 +142,8 @@ RUN_TEST(warm_up_does_not_stand_in_for_the_samples)
     late.damage = XB_DAMAGE_NOTHING_COPIED;
     /* Where the host times a case its samples take as long as the machine likes. One that takes
      * longer than the warm-up may last would leave that out. */
-    execute(&f, WORDS(EVERYTHING, "--size", "64K", "--warm-up", "200ms"), &damaging);
+    plan_line(&f, EVERYTHING " --size 64K --warm-up 200ms");
+    go(&f, &damaging);
     for (size_t i = 0; i < f.run.case_count; i++)
         assert_int_equal(f.run.results[i].row.verified, XB_VERIFIED_FALSE);
     finish(&f);
@@ -163,11 +162,10 @@ RUN_TEST(a_wrong_load_is_found_in_any_sample)
         late.damage = XB_DAMAGE_BIT_FLIPPED;
         if (at == 3) /* until its first sample is told */
             xb_fake.damage = XB_DAMAGE_BIT_FLIPPED;
-        execute(&f,
-                WORDS("--mode", at < 3 ? "loads,peer-loads" : "loads", "--access",
-                      at < 3 ? "sequential,strided,random" : "random", "--direction",
-                      at < 3 ? "h2d,d2d" : "h2d", "--samples=3"),
-                &damaging);
+        plan_line(&f, at < 3
+                          ? "--mode loads,peer-loads --access sequential,strided,random --samples 3"
+                          : "--mode loads --direction h2d --samples 3");
+        go(&f, &damaging);
         for (size_t i = 0; i < f.run.case_count; i++) {
             expect_reason(&f.run.results[i], XB_RESULT_ERROR, "the chain ended at byte ");
             assert_int_equal(f.run.results[i].row.verified, XB_VERIFIED_FALSE);
@@ -178,14 +176,14 @@ RUN_TEST(a_wrong_load_is_found_in_any_sample)
 
 /* Modes whose kernels compute on what is copied, each in the ways that differ in what comes back.
  * Of the last the copies are the CPU's. */
-#define JOB "--size=64K", "--mode=job", "--way=pinned,pageable,ring,overlapped", "--chunk=16K"
-static const char *const computing[][6] = {
-    {"--size=64K", "--mode=double-buffer", "--chunk=16K"},
-    {"--size=64K", "--mode=resident", "--steps=1,3"},
-    {JOB, "--job-out=0"},
-    {JOB, "--job-out=64K"},
-    {JOB, "--job-out=100K"},
-    {"--size=64K", "--mode=job", "--way=managed,prefetch,zero-copy", "--job-out=0"},
+#define JOB "--size 64K --mode job --way pinned,pageable,ring,overlapped --chunk 16K --job-out "
+static const char *const computing[] = {
+    "--size 64K --mode double-buffer --chunk 16K",
+    "--size 64K --mode resident --steps 1,3",
+    JOB "0",
+    JOB "64K",
+    JOB "100K",
+    "--size 64K --mode job --way managed,prefetch,zero-copy --job-out 0",
 };
 
 RUN_TEST(a_kernel_that_does_nothing_never_verifies)
@@ -194,7 +192,7 @@ RUN_TEST(a_kernel_that_does_nothing_never_verifies)
         struct fixture f;
         begin_modes(1);
         xb_fake.compute_is_free = true;
-        execute(&f, computing[i], NULL);
+        run_line(&f, "%s", computing[i]);
         expect_all_wrong(&f);
         finish(&f);
     }
@@ -213,15 +211,14 @@ static enum xb_status prepare_and_stop_copying(struct xb_mode_context *context,
 /* Everything is right up to the last reference, and nothing is copied or restored after it. */
 RUN_TEST(a_reference_does_not_stand_in_for_the_samples)
 {
-    static const char *const others[][6] = {
-        {"--mode=compress", "--timed=sent", "--codec=for", "--size=64K", "--threads=2"},
-        {"--mode=compress", "--timed=made-and-sent", "--codec=for", "--size=64K", "--threads=2"},
-        {"--mode=pin", "--pin-by=used,copy", "--size=64K"},
+    static const char *const others[] = {
+        "--mode compress --timed sent,made-and-sent --codec for --size 64K --threads 2",
+        "--mode pin --pin-by used,copy --size 64K",
     };
     for (size_t i = 0; i < COUNT_OF(computing) - 1 + COUNT_OF(others); i++) {
         struct fixture f;
         begin_modes(1);
-        plan(&f, i < COUNT_OF(others) ? others[i] : computing[i - COUNT_OF(others)]);
+        plan_line(&f, "%s", i < COUNT_OF(others) ? others[i] : computing[i - COUNT_OF(others)]);
         struct xb_mode *mode = replace_mode(&f);
         own_prepare = mode->prepare;
         mode->prepare = prepare_and_stop_copying;
@@ -241,8 +238,8 @@ RUN_TEST(windows_see_what_a_blind_check_does_not)
     begin_modes(2);
     xb_fake.check_is_blind = true;
     xb_fake.damage = XB_DAMAGE_LAST_BYTE_LOST;
-    RUN(&f, "--mode", "pinned,pageable,async,zero-copy,managed,peer", "--managed", "fault,advise",
-        "--staging", "driver,ring", "--size", "1M", "--direction", "h2d,d2d");
+    run_line(&f, "--mode pinned,pageable,async,zero-copy,managed,peer --managed fault,advise "
+                 "--staging driver,ring --size 1M --direction h2d,d2d");
     assert_int_equal(f.run.case_count, 5 + 2 + 6);
     for (size_t i = 0; i < f.run.case_count; i++) {
         expect_reason(&f.run.results[i], XB_RESULT_ERROR, "the check itself is broken");

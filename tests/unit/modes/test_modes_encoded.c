@@ -155,8 +155,7 @@ ENCODED_TEST(a_failure_in_an_iteration_ends_the_crew)
         steer.decodings_left = 1 + i / 2 * 3; /* of the 10 of an iteration */
         steer.fails_in_setup = i % 2 == 0;
         xb_fake.operation_s = 1; /* a plain copy so slow that setup tries whole iterations */
-        PLAN(&f, "--mode=quantize", "--to=fp16,bf16", "--size=160K", "--encode-chunk=16K",
-             "--threads=3");
+        plan_line(&f, "--mode=quantize --to=fp16,bf16 --size=160K --encode-chunk=16K --threads=3");
         struct xb_mode *mode = replace_mode(&f);
         inner = *mode;
         mode->submit = noted_submit;
@@ -187,7 +186,7 @@ ENCODED_TEST(what_the_device_refuses_fails_the_row_and_says_where)
 {
     struct fixture f;
     altered_backend.queue_decode = spoiled_decode;
-    RUN(&f, "--mode", "compress", "--size", "64K", "--encode-chunk", "16K", "--threads", "2");
+    run_line(&f, "--mode compress --size 64K --encode-chunk 16K --threads 2");
     assert_int_equal(f.run.case_count, 4);
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
@@ -257,7 +256,7 @@ ENCODED_TEST(as_many_threads_as_there_are_cpus_near)
 {
     struct fixture f;
     unsigned near = xb_cpus_allowed();
-    RUN(&f, "--mode", "quantize", "--to", "fp16", "--size", "64K", "--encode-chunk", "4K");
+    run_line(&f, "--mode quantize --to fp16 --size 64K --encode-chunk 4K");
     expect_computed(&f.run.results[0], "threads", near < 64 ? near : 64);
     finish(&f);
 }
@@ -278,8 +277,8 @@ TEST_WITH(the_data_may_be_a_file, make_tree, remove_tree)
     encoded_setup(NULL);
     write_file(*state, "data", "of a file");
     assert_int_equal(chdir(*state), 0);
-    PLAN(&f, "--mode", "compress", "--codec", "for", "--timed", "sent", "--size", "100001",
-         "--data", "file:data", "--threads", "1");
+    plan_line(
+        &f, "--mode compress --codec for --timed sent --size 100001 --data file:data --threads 1");
     struct xb_mode *mode = replace_mode(&f);
     inner = *mode;
     mode->verify = look_at_original;

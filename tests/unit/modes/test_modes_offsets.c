@@ -80,7 +80,7 @@ RUN_TEST(liberties_never_verify)
                 "both,bidir", "--size", "64K,20001", "--chunk", "11K", "--host-offset",
                 rows[i].host, "--device-offset", rows[i].device);
         else
-            RUN(&f, "--mode", "batch", "--batch", "each", "--piece", "64K", "--size", "64K");
+            run_line(&f, "--mode batch --batch each --piece 64K --size 64K");
         for (size_t k = 0; k < f.run.case_count; k++) {
             expect_reason(&f.run.results[k], XB_RESULT_ERROR, rows[i].part);
             assert_int_equal(f.run.results[k].row.verified, XB_VERIFIED_FALSE);

@@ -15,7 +15,7 @@
 #define KIB 1024ULL
 /* Of a large buffer: less would be a ring's, or a window's of the proof. */
 #define BYTES (2ULL << 20)
-#define SIZE "--mode", "pin", "--size", "2M"
+#define SIZE "--mode pin --size 2M"
 
 static struct {
     struct xb_process_memory counts[2]; /* right before, and when all is there */
@@ -136,7 +136,7 @@ PIN_TEST(memory_is_what_was_added)
                 {"pinned_bytes", 32 * KIB},     {"huge_page_bytes", BYTES / 4}};
     struct fixture f;
     xb_fake.device_memory_free = 1 << 30;
-    RUN(&f, SIZE, "--direction", "h2d");
+    run_line(&f, SIZE " --direction h2d");
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
         expect_computed(result, "peak_host_memory", 8000 * KIB);
@@ -159,8 +159,7 @@ PIN_TEST(as_many_huge_pages_as_fit_are_enough)
 {
     struct fixture f;
     model.huge_bytes = 2 << 20;
-    RUN(&f, "--mode", "pin", "--pin-by", "used-huge,register", "--size", "3M", "--direction",
-        "h2d");
+    run_line(&f, "--mode pin --pin-by used-huge,register --size 3M --direction h2d");
     for (size_t i = 0; i < f.run.case_count; i++)
         assert_false(warns(&f.run.results[i], "huge pages"));
     finish(&f);
@@ -172,12 +171,12 @@ PIN_TEST(what_nobody_counts_is_not_told)
 {
     struct fixture f;
     model.no_restart = true;
-    RUN(&f, SIZE, "--pin-by", "copy", "--direction", "h2d");
+    run_line(&f, SIZE " --pin-by copy --direction h2d");
     expect_computed(&f.run.results[0], "peak_host_memory", 4000 * KIB);
     assert_non_null(strstr(detail(&f.run.results[0], "host_memory_by"), "VmRSS"));
     finish(&f);
     model.no_counts = true;
-    RUN(&f, SIZE, "--pin-by", "alloc", "--direction", "h2d");
+    run_line(&f, SIZE " --pin-by alloc --direction h2d");
     assert_null(figure_of(&f.run.results[0], "peak_host_memory"));
     assert_null(figure_of(&f.run.results[0], "peak_device_memory"));
     assert_non_null(strstr(detail(&f.run.results[0], "host_memory_by"), "nothing"));
@@ -200,13 +199,14 @@ PIN_TEST(the_copy_on_the_host_is_timed_and_proved)
         struct fixture f;
         model.host_copy_s = 40;
         model.skips_host_copies = false;
-        RUN(&f, SIZE, "--pin-by", "copy", "--direction", directions[i]);
+        run_line(&f, SIZE " --pin-by copy --direction %s", directions[i]);
         expect_all(&f, XB_RESULT_OK);
         double seconds = (double)BYTES / f.run.results[0].bandwidth.median;
         assert_true(seconds >= 40 && seconds < 41);
         finish(&f);
         model.host_copy_s = 0;
-        execute(&f, WORDS(SIZE, "--pin-by", "copy", "--direction", directions[i]), &observer);
+        plan_line(&f, SIZE " --pin-by copy --direction %s", directions[i]);
+        go(&f, &observer);
         expect_reason(&f.run.results[0], XB_RESULT_ERROR, "bytes are wrong after the copy");
         finish(&f);
     }
@@ -220,7 +220,7 @@ PIN_TEST(nothing_is_left_after_a_failure)
             struct fixture f;
             xb_fake.calls = 0;
             xb_fake.fail_at = at;
-            RUN(&f, SIZE, "--pin-by", xb_pin_words[i], "--direction", "h2d", "--samples=1");
+            run_line(&f, SIZE " --pin-by %s --direction h2d --samples=1", xb_pin_words[i]);
             finish(&f);
             assert_null(model.mapped);
         }

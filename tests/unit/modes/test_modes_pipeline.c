@@ -14,8 +14,8 @@
 #include <sys/uio.h>
 
 #define PIPELINE                                                                                   \
-    "--mode=pipeline", "--readers=2", "--buffers=2", "--io=cached,gds",                            \
-        "--order=overlapped,serial,serial-pageable,overlapped-pageable"
+    "--mode pipeline --readers 2 --buffers 2 --io cached,gds --order "                             \
+    "overlapped,serial,serial-pageable,overlapped-pageable"
 
 static void expect_unverified(const struct fixture *f, size_t cases)
 {
@@ -42,9 +42,9 @@ RUN_TEST(what_does_not_arrive_never_verifies)
         xb_fake.damage = (enum xb_damage)damage;
         /* What comes from 2 MiB further on must have so much behind it in its slots. */
         if (damage == XB_DAMAGE_SHIFTED_2MIB)
-            RUN(&f, PIPELINE, "--size=5M", "--chunk=3M");
+            run_line(&f, PIPELINE " --size=5M --chunk=3M");
         else
-            RUN(&f, PIPELINE, "--size=320K", "--chunk=192K");
+            run_line(&f, PIPELINE " --size=320K --chunk=192K");
         expect_unverified(&f, 6); /* gds has no pageable memory */
         finish(&f);
     }
@@ -57,9 +57,9 @@ RUN_TEST(processes_are_verified)
         struct fixture f;
         begin_modes(1);
         xb_fake.damage = is_wrong ? XB_DAMAGE_BIT_FLIPPED : XB_DAMAGE_NONE;
-        RUN(&f, "--mode", "pipeline", "--readers", "2", "--read-by", "processes", "--order",
-            "overlapped,serial,overlapped-pageable", "--io", "cached,gds", "--size", "320K",
-            "--chunk", "192K");
+        run_line(&f,
+                 "--mode pipeline --readers 2 --read-by processes --order "
+                 "overlapped,serial,overlapped-pageable --io cached,gds --size 320K --chunk 192K");
         size_t read = 0;
         for (size_t k = 0; k < f.run.case_count; k++) {
             const struct xb_result *result = &f.run.results[k];
@@ -200,27 +200,27 @@ static void begin_wrong(enum xb_damage damage, uint64_t from, uint64_t until)
 RUN_TEST(what_earlier_iterations_left_does_not_verify)
 {
     static const struct {
-        const char *size, *chunk;
+        const char *words;
         enum xb_damage damage;
         uint64_t from, until;
     } rows[] = {
         /* As many slots as chunks, or more: each chunk lies where it lay before. */
-        {"--size=64K", "--chunk=32K", XB_DAMAGE_NOTHING_COPIED, 0, 0},
-        {"--size=64K", "--chunk=32K", XB_DAMAGE_NONE, 0, 64 * KIB},
-        {"--size=64K", "--chunk=32K", XB_DAMAGE_NONE, 64 * KIB - 1, 64 * KIB},
-        {"--size=64K", "--chunk=64K", XB_DAMAGE_NOTHING_COPIED, 0, 0},
-        {"--size=64K", "--chunk=64K", XB_DAMAGE_NONE, 0, 4 * KIB},
+        {"--size 64K --chunk 32K", XB_DAMAGE_NOTHING_COPIED, 0, 0},
+        {"--size 64K --chunk 32K", XB_DAMAGE_NONE, 0, 64 * KIB},
+        {"--size 64K --chunk 32K", XB_DAMAGE_NONE, 64 * KIB - 1, 64 * KIB},
+        {"--size 64K --chunk 64K", XB_DAMAGE_NOTHING_COPIED, 0, 0},
+        {"--size 64K --chunk 64K", XB_DAMAGE_NONE, 0, 4 * KIB},
         /* Of three chunks in two slots the second one is alone in its own. */
-        {"--size=96K", "--chunk=32K", XB_DAMAGE_NONE, 32 * KIB, 64 * KIB},
+        {"--size 96K --chunk 32K", XB_DAMAGE_NONE, 32 * KIB, 64 * KIB},
         /* The third is shorter than the first, whose end it leaves as it is. */
-        {"--size=160K", "--chunk=64K", XB_DAMAGE_NONE, 48 * KIB, 64 * KIB},
+        {"--size 160K --chunk 64K", XB_DAMAGE_NONE, 48 * KIB, 64 * KIB},
         /* Each slot has two, one over the other. */
-        {"--size=128K", "--chunk=32K", XB_DAMAGE_NONE, 64 * KIB, 65 * KIB},
-        {"--size=128K", "--chunk=32K", XB_DAMAGE_NOTHING_COPIED, 0, 0},
+        {"--size 128K --chunk 32K", XB_DAMAGE_NONE, 64 * KIB, 65 * KIB},
+        {"--size 128K --chunk 32K", XB_DAMAGE_NOTHING_COPIED, 0, 0},
         /* Digests that are not made, and those that are not brought back, while all data is right.
          */
-        {"--size=128K", "--chunk=32K", XB_DAMAGE_NONE, 0, 0},
-        {"--size=128K", "--chunk=32K", XB_DAMAGE_NONE, 0, 0},
+        {"--size 128K --chunk 32K", XB_DAMAGE_NONE, 0, 0},
+        {"--size 128K --chunk 32K", XB_DAMAGE_NONE, 0, 0},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct fixture f;
@@ -229,10 +229,9 @@ RUN_TEST(what_earlier_iterations_left_does_not_verify)
             altered_backend.queue_digest = no_digest;
         if (i + 1 == COUNT_OF(rows))
             altered_backend.queue_copy = no_copy_back;
-        execute(&f,
-                WORDS(PIPELINE, rows[i].size, rows[i].chunk, "--samples=4",
-                      i + 2 < COUNT_OF(rows) ? "--kernel-time=none" : NULL),
-                &going_wrong);
+        plan_line(&f, PIPELINE " %s --samples=4%s", rows[i].words,
+                  i + 2 < COUNT_OF(rows) ? " --kernel-time none" : "");
+        go(&f, &going_wrong);
         atomic_store(&wrong.is_now, false);
         expect_unverified(&f, 6);
         finish(&f);
@@ -255,8 +254,10 @@ RUN_TEST(stopped_within_an_iteration)
         struct fixture f;
         begin_wrong(XB_DAMAGE_NONE, 0, rows[i].until);
         turns.late_after = 3;
-        PLAN(&f, "--mode=pipeline", "--readers=1", rows[i].order, "--size=128K,192K", "--chunk=32K",
-             "--samples=1000", "--time-limit=100s");
+        plan_line(&f,
+                  "--mode pipeline --readers 1 %s --size 128K,192K --chunk 32K --samples=1000 "
+                  "--time-limit 100s",
+                  rows[i].order);
         f.run.deadline = xb_clock_now() + 1000;
         go(&f, &going_wrong);
         atomic_store(&wrong.is_now, false);
@@ -310,8 +311,8 @@ static void plan_turns(struct fixture *f)
 {
     begin_wrong(XB_DAMAGE_NONE, 0, 0);
     xb_fake.device_memory_free = 120 << 10;
-    PLAN(f, "--mode=pipeline", "--readers=1", "--order=overlapped", "--kernel-time=none",
-         "--size=64K,128K", "--chunk=8K");
+    plan_line(f, "--mode=pipeline --readers=1 --order=overlapped --kernel-time=none "
+                 "--size=64K,128K --chunk=8K");
     struct xb_mode *mode = replace_mode(f);
     real = *mode;
     mode->setup = counted_setup;
@@ -402,8 +403,8 @@ RUN_TEST(chunks_and_epochs_are_timed)
         struct fixture f;
         begin_modes(1);
         xb_fake.device_memory_free = has_room ? UINT64_C(4) << 20 : UINT64_C(1) << 20;
-        RUN(&f, "--mode", "pipeline", "--readers", "2", "--buffers", "2", "--order",
-            "overlapped,serial", "--size", "1M", "--chunk", "64K");
+        run_line(&f, "--mode pipeline --readers 2 --buffers 2 --order overlapped,serial --size 1M "
+                     "--chunk 64K");
         expect_all(&f, XB_RESULT_OK);
         for (size_t i = 0; i < 2; i++) {
             const struct xb_result *result = &f.run.results[i];

@@ -11,7 +11,7 @@
 #include "late_copies.h"
 #include "modes/ring.h"
 
-#define RING "--mode", "pageable", "--staging", "ring"
+#define RING "--mode pageable --staging ring"
 
 /* ---- the crew, which is never to have more than a ring of chunks to work on ---- */
 
@@ -69,8 +69,8 @@ static int ring_setup(void **state)
 RING_TEST(late_copies_verify)
 {
     struct fixture f;
-    RUN(&f, RING, "--size", "1,4096,600001,2M", "--ring-chunk", "64K,100001", "--ring-slots", "3,5",
-        "--threads", "1,4", "--host-offset", "0,3");
+    run_line(&f, RING " --size 1,4096,600001,2M --ring-chunk 64K,100001 --ring-slots 3,5 --threads "
+                      "1,4 --host-offset 0,3");
     assert_int_equal(f.run.case_count, 4 * 2 * 2 * 2 * 2 * 2);
     expect_all(&f, XB_RESULT_OK);
     assert_true(late.most_pending > 1);
@@ -81,7 +81,7 @@ RING_TEST(who_does_not_wait_is_seen)
 {
     struct fixture f;
     late.forgets_waits = true;
-    RUN(&f, RING, "--size", "2M", "--ring-chunk", "64K", "--ring-slots", "3");
+    run_line(&f, RING " --size 2M --ring-chunk 64K --ring-slots 3");
     assert_int_equal(f.run.case_count, 2);
     expect_all_wrong(&f);
     finish(&f);
@@ -92,7 +92,7 @@ RING_TEST(who_does_not_wait_is_seen)
 RING_TEST(no_more_than_the_ring_is_worked_on)
 {
     struct fixture f;
-    RUN(&f, RING, "--size", "2M", "--ring-chunk", "64K", "--ring-slots", "3", "--threads", "4");
+    run_line(&f, RING " --size 2M --ring-chunk 64K --ring-slots 3 --threads 4");
     assert_int_equal(f.run.case_count, 2);
     expect_all(&f, XB_RESULT_OK);
     assert_int_equal(crew.most, 3);
@@ -110,8 +110,8 @@ RING_TEST(a_small_copy_is_the_callers_own)
         {"1", "0", 1}, {"64K", "0", 1}, {"512K", "0", 1}, {"64K", "3", 3}, {"513K", "3", 3}};
     for (size_t i = 0; i < COUNT_OF(copies); i++) {
         struct fixture f;
-        RUN(&f, RING, "--size", copies[i].size, "--ring-chunk", "64K", "--threads",
-            copies[i].asked);
+        run_line(&f, RING " --size %s --ring-chunk 64K --threads %s", copies[i].size,
+                 copies[i].asked);
         assert_int_equal(f.run.case_count, 2);
         expect_all(&f, XB_RESULT_OK);
         assert_int_equal(crew.threads, copies[i].threads);

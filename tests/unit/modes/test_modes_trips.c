@@ -104,7 +104,7 @@ RUN_TEST(a_trip_brings_back_what_the_kernel_left)
     struct fixture f;
     memset(&sources, 0, sizeof sources);
     altered_backend.queue_copy = counted_copy;
-    RUN(&f, "--mode", "resident", "--size", "1M", "--steps", "3");
+    run_line(&f, "--mode resident --size 1M --steps 3");
     expect_all(&f, XB_RESULT_OK);
     size_t trips = figure_of(&f.run.results[0], "round_trip_time")->samples.count;
     assert_true(trips > 0);
@@ -132,7 +132,7 @@ RUN_TEST(a_job_in_place_that_was_not_done_is_found)
     struct fixture f;
     altered_backend.queue_compute = compute_but_once;
     kernels = 0;
-    RUN(&f, "--mode", "job", "--way", "prefetch", "--size", "64K", "--job-out", "8");
+    run_line(&f, "--mode job --way prefetch --size 64K --job-out 8");
     assert_true(kernels > 2);
     expect_all_wrong(&f);
     finish(&f);
@@ -152,8 +152,7 @@ RUN_TEST(what_stays_on_the_device_counts_to_its_end)
 {
     struct fixture f;
     altered_backend.queue_copy = copy_all_but_the_last_byte;
-    RUN(&f, "--mode", "job", "--way", "pinned", "--size", "4194313", "--job-out", "8", "--gpu-time",
-        "none");
+    run_line(&f, "--mode job --way pinned --size 4194313 --job-out 8 --gpu-time none");
     expect_all_wrong(&f);
     finish(&f);
 }
