@@ -2,30 +2,42 @@
 /* When sampling ends: an interval that is narrow enough, a fixed number, the time limit. */
 #include "measure/sample/stopping.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "testing.h"
+
+#include "text_cases.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-/* As the runner asks for a bandwidth, of several devices, for percentiles of a latency, and for a
- * fixed number. */
-static const struct xb_stopping bandwidth = {.iterations = 1,
-                                             .time_limit = 10.0,
-                                             .min_samples = XB_STOP_MIN_SAMPLES,
-                                             .sure_samples = XB_STOP_LEAST_SAMPLES};
-static const struct xb_stopping devices = {.iterations = 1,
-                                           .time_limit = 10.0,
-                                           .min_samples = XB_STOP_MIN_SAMPLES,
-                                           .sure_samples = XB_STOP_MIN_SAMPLES};
-static const struct xb_stopping hundredfold = {.iterations = 100,
-                                               .time_limit = 10.0,
-                                               .min_samples = XB_STOP_MIN_SAMPLES,
-                                               .sure_samples = XB_STOP_LEAST_SAMPLES};
-static const struct xb_stopping percentiles = {.iterations = 4096,
-                                               .time_limit = 10.0,
-                                               .min_samples = XB_STOP_LATENCY_SAMPLES,
-                                               .sure_samples = XB_STOP_LATENCY_SAMPLES};
-static const struct xb_stopping thirty = {.fixed_samples = 30, .time_limit = 1.0};
-static const struct xb_stopping one = {.fixed_samples = 1, .time_limit = 1.0};
+/* As the runner asks for a bandwidth, of several devices, for a hundred iterations a sample, for
+ * percentiles of a latency, and for a fixed number. */
+static const struct {
+    const char *name;
+    struct xb_stopping stopping;
+} asked[] = {
+    {"bandwidth", {.iterations = 1, .sure_samples = XB_STOP_LEAST_SAMPLES}},
+    {"devices", {.iterations = 1, .sure_samples = XB_STOP_MIN_SAMPLES}},
+    {"hundredfold", {.iterations = 100, .sure_samples = XB_STOP_LEAST_SAMPLES}},
+    {"percentiles",
+     {.iterations = 4096,
+      .min_samples = XB_STOP_LATENCY_SAMPLES,
+      .sure_samples = XB_STOP_LATENCY_SAMPLES}},
+    {"thirty", {.fixed_samples = 30}},
+    {"one", {.fixed_samples = 1}},
+};
+
+static struct xb_stopping stopping_of(const char *name)
+{
+    size_t i = 0;
+    while (strcmp(asked[i].name, name) != 0)
+        assert_true(++i < COUNT_OF(asked));
+    struct xb_stopping stopping = asked[i].stopping;
+    stopping.time_limit = 10;
+    stopping.min_samples += stopping.min_samples == 0 ? XB_STOP_MIN_SAMPLES : 0;
+    return stopping;
+}
 
 /* Fills `samples` up to `count` with low, high, low, high, ... */
 static void fill(struct xb_samples *samples, size_t count, double low, double high)
@@ -45,79 +57,46 @@ static enum xb_stop_reason decide(struct xb_stopping *stopping, const struct xb_
     return reason;
 }
 
-/*
- * Asked after each sample from `from` on, it ends with the `count`th and no sooner. Fewer than 20
- * samples have to last 50 ms together, all their iterations counted, and to have an interval of
- * 0.1 % to either side, or 0.5 % where they last 150 ms.
- *
- * Half of them at t and half at t (1 + d): the interval is from the one to the other, at 6 (ranks 1
- * and 6), 10 (2 and 9), 18 (5 and 14) and 20 (6 and 15), and the median in the middle. Half the
- * width is 0.1 % of it at d = 0.002 / 0.999 = 0.002002, and 0.5 % at d = 0.01 / 0.995 = 0.01005.
- */
+static void begin(void)
+{
+}
+
+/* WHAT SECONDS SHARE ELAPSED COUNT...: samples that take so long, every second one by so much more,
+ * so long after the first began. What is decided where there are so many, or for `each` with which
+ * one it ends. */
+static void obey(FILE *out, const char *const *words)
+{
+    struct xb_samples samples = {0};
+    struct xb_stopping stopping = stopping_of(words[0]);
+    double low = strtod(words[1], NULL), high = low * (1 + strtod(words[2], NULL));
+    double elapsed = strtod(words[3], NULL);
+    enum xb_stop_reason reason = XB_STOP_NOT_YET;
+    bool is_each = strcmp(words[4], "each") == 0;
+    for (size_t n = 0; is_each && reason == XB_STOP_NOT_YET && n <= 1200; n++) {
+        fill(&samples, n, low, high);
+        reason = decide(&stopping, &samples, elapsed);
+    }
+    for (size_t i = 4; !is_each && words[i] != NULL; i++) {
+        fill(&samples, strtoul(words[i], NULL, 10), low, high);
+        reason = decide(&stopping, &samples, elapsed);
+        fprintf(out, "  %s", xb_stop_reason_name(reason));
+    }
+    if (is_each)
+        fprintf(out, "  %s after %zu", xb_stop_reason_name(reason), samples.count);
+    fprintf(out, "\n");
+    xb_samples_free(&samples);
+}
+
 TEST(it_ends_with_the_first_sample_that_is_enough)
 {
-    static const struct {
-        const struct xb_stopping *asked;
-        double low, d; /* d: how much more every second one takes, as a share */
-        double elapsed;
-        size_t from, count;
-        enum xb_stop_reason reason;
-    } rows[] = {
-        {&bandwidth, 9e-3, 0, 1, 0, 6, XB_STOP_CONVERGED},
-        {&bandwidth, 8.4e-3, 0, 1, 0, 6, XB_STOP_CONVERGED},
-        {&bandwidth, 8.2e-3, 0, 1, 0, 7, XB_STOP_CONVERGED},
-        {&bandwidth, 4e-3, 0, 1, 0, 13, XB_STOP_CONVERGED},
-        {&hundredfold, 8.4e-5, 0, 1, 0, 6, XB_STOP_CONVERGED},
-        {&hundredfold, 1e-5, 0, 1, 0, 20, XB_STOP_CONVERGED},
-        {&devices, 0.1, 0, 1, 0, 20, XB_STOP_CONVERGED}, /* however long they are */
-        /* Narrow enough for few, or not, but for twenty. */
-        {&bandwidth, 0.1 / 6, 0.00200, 1, 6, 6, XB_STOP_CONVERGED},
-        {&bandwidth, 0.1 / 10, 0.00200, 1, 10, 10, XB_STOP_CONVERGED},
-        {&bandwidth, 0.1 / 18, 0.00200, 1, 18, 18, XB_STOP_CONVERGED},
-        {&bandwidth, 0.1 / 20, 0.00201, 1, 0, 20, XB_STOP_CONVERGED},
-        {&bandwidth, 0.148 / 18, 0.00201, 1, 18, 20, XB_STOP_CONVERGED},
-        {&bandwidth, 0.1501 / 6, 0.0100, 1, 6, 6, XB_STOP_CONVERGED},
-        {&bandwidth, 0.1501 / 18, 0.0100, 1, 18, 18, XB_STOP_CONVERGED},
-        {&bandwidth, 0.1501 / 6, 0.0101, 1, 6, 22, XB_STOP_NOT_YET},
-        {&bandwidth, 5e-3, 0.005, 1, 1, 20, XB_STOP_CONVERGED},
-        {&bandwidth, 2, 0.01004, 1, 20, 20, XB_STOP_CONVERGED},
-        {&bandwidth, 2, 0.01010, 1, 20, 21, XB_STOP_NOT_YET},
-        /* Percentiles far out want more samples than a median. */
-        {&percentiles, 3e-6, 0, 9, 0, 1000, XB_STOP_CONVERGED},
-        {&percentiles, 3e-6, 0, 10, 6, 6, XB_STOP_TIME_LIMIT},
-        /* The time limit waits for an interval. Both at once: converged says more. */
-        {&bandwidth, 1, 1, 1000, 0, 6, XB_STOP_TIME_LIMIT},
-        {&bandwidth, 1, 1, 10, 40, 40, XB_STOP_TIME_LIMIT},
-        {&bandwidth, 1, 1, 9.999, 40, 41, XB_STOP_NOT_YET},
-        {&bandwidth, 1, 0, 1000, 20, 20, XB_STOP_CONVERGED},
-        /* A fixed number is kept: neither equal samples nor the time limit end it. */
-        {&thirty, 1, 0, 0.5, 0, 30, XB_STOP_FIXED},
-        {&thirty, 1, 0, 100, 0, 30, XB_STOP_FIXED},
-        {&thirty, 1, 0, 0.5, 31, 31, XB_STOP_FIXED},
-        {&one, 1, 0, 0, 0, 1, XB_STOP_FIXED},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct xb_samples samples = {0};
-        struct xb_stopping stopping = *rows[i].asked;
-        double high = rows[i].low * (1 + rows[i].d);
-        enum xb_stop_reason reason = XB_STOP_NOT_YET;
-        for (size_t n = rows[i].from; n <= rows[i].count; n++) {
-            fill(&samples, n, rows[i].low, high);
-            if (reason != XB_STOP_NOT_YET)
-                fail_msg("row %zu ended before %zu samples", i, n);
-            reason = decide(&stopping, &samples, rows[i].elapsed);
-        }
-        if (reason != rows[i].reason)
-            fail_msg("row %zu: %s", i, xb_stop_reason_name(reason));
-        xb_samples_free(&samples);
-    }
+    expect_text("stopping", begin, obey);
 }
 
 /* The interval counts, not the spread: values outside the ranks [6, 15] do not matter. */
 TEST(outliers_do_not_hinder)
 {
     struct xb_samples samples = {0};
-    struct xb_stopping stopping = bandwidth;
+    struct xb_stopping stopping = stopping_of("bandwidth");
     fill(&samples, 5, 90.0, 90.0);
     fill(&samples, 10, 0.1, 0.1);
     fill(&samples, 20, 1.0, 1.0);
@@ -132,7 +111,7 @@ TEST(looks_are_rare)
                                      {31, 35}, {99, 109}, {1000, 1100}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct xb_samples samples = {0};
-        struct xb_stopping stopping = bandwidth;
+        struct xb_stopping stopping = stopping_of("bandwidth");
         fill(&samples, rows[i][0], 1.0, 2.0);
         assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_NOT_YET);
         /* From here on a look would find no width at all. */
