@@ -24,6 +24,7 @@ void xb_fake_reset(void)
 {
     xb_fake = no_faults;
     memset(open_peers, 0, sizeof open_peers);
+    xb_fake_begin_time();
 }
 
 /* Devices are opened by several threads at once. */

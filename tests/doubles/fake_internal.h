@@ -19,6 +19,9 @@ void xb_fake_pass_time(const struct xb_queue *queue, double seconds);
 /* The virtual time until which the caller has waited for queues, in seconds. */
 double xb_fake_host_time(void);
 
+/* Virtual time begins again: small numbers are the exact ones. */
+void xb_fake_begin_time(void);
+
 /* Notes which memory a large copy touches. */
 void xb_fake_note_memory(const struct xb_buffer *target, const struct xb_buffer *source,
                          uint64_t bytes);

@@ -71,6 +71,12 @@ double xb_fake_host_time(void)
 /* When each hardware queue of each device is done with what was enqueued. */
 static double hardware_time[XB_FAKE_MAX_DEVICES][XB_FAKE_MAX_DEVICES];
 
+void xb_fake_begin_time(void)
+{
+    host_time = 0;
+    memset(hardware_time, 0, sizeof hardware_time);
+}
+
 static double later(double a, double b)
 {
     return a > b ? a : b;

@@ -25,10 +25,9 @@ target_link_libraries(unit_main PRIVATE xferbench_checks)
 option(XFERBENCH_UNIT_TESTS "Build all unit tests with everything else" ON)
 # They start threads: the ThreadSanitizer build runs them. What the threads of the others do, these do too.
 set(threads_topics
-    crew digest fleet_read line line_failures link_conditions link_load measure_devices measure_end measure_latency
-    measure_memory modes modes_encoded modes_job modes_loads modes_pipeline modes_resident modes_ring numa opening
-    parallel pattern pcie_watch piece_layout placements plan reader reader_wrong recorder recorder_stages references
-    sample_data workspace)
+    crew digest fleet_read line link_conditions link_load measure modes modes_encoded modes_pipeline
+    modes_ring modes_trips numa opening parallel pattern pcie_watch piece_layout reader reader_wrong recorder references
+    runs sample_data workspace)
 
 # xferbench_add_unit_program(NAME FILES f... [WRAP function...] [MODES mode...] [OWN_MAIN] [BARE]): the test unit.<topic>
 # for each file test_<topic>.c. BARE: it brings lists of backends of its own.
@@ -111,10 +110,9 @@ xferbench_add_unit_apart(fleet/fleet_read_link)
 # What lies below is replaced, to be counted or steered.
 xferbench_add_unit_apart(backends/pattern WRAP xb_words_fastest)
 xferbench_add_unit_apart(measure/line WRAP xb_recorder_stage xb_recorder_thread xb_recorder_workers)
-xferbench_add_unit_apart(modes/modes_encoded WRAP xb_crew_begin xb_crew_end)
-xferbench_add_unit_apart(modes/modes_encoded_figures WRAP xb_crew_begin xb_crew_run xb_encode xb_weights_fill)
-xferbench_add_unit_apart(modes/modes_pin WRAP xb_pages_map_small xb_pages_unmap xb_host_memory_check xb_ring_plan_usual
-                         xb_crew_run xb_process_memory_read xb_process_memory_restart xb_process_memory_huge)
+xferbench_add_unit_apart(modes/modes_encoded WRAP xb_crew_begin xb_crew_run xb_encode xb_weights_fill)
+xferbench_add_unit_apart(modes/modes_pin WRAP xb_pages_map_small xb_pages_unmap xb_host_memory_check xb_crew_run
+                         xb_process_memory_read xb_process_memory_restart xb_process_memory_huge)
 xferbench_add_unit_apart(modes/modes_pipeline WRAP preadv pread)
 xferbench_add_unit_apart(modes/modes_ring WRAP xb_crew_begin xb_crew_run xb_crew_allow xb_crew_wait)
 xferbench_add_unit_apart(modes/sample_data WRAP xb_parallel_for read)
@@ -124,7 +122,6 @@ xferbench_add_unit_apart(link/link_session WRAP xb_run_execute xb_pcie_hop_read 
 xferbench_add_unit_apart(report/report_fleet WRAP xb_fleet_read_text xb_fleet_judge xb_fleet_judgement_free)
 target_sources(test_report_fleet PRIVATE fuzz/check_markup.c)
 # Modes and backends of their own.
-xferbench_add_unit_apart(measure/recorder_stages MODES stages_test line_recorded_test)
 xferbench_add_unit_apart(reading/reading MODES visitor)
 target_sources(test_reading PRIVATE unit/reading/reading_fixture.c)
 xferbench_add_unit_apart(backends/backend_choice BARE)
