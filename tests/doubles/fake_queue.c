@@ -194,14 +194,8 @@ enum xb_status xb_fake_queue_copy(struct xb_queue *queue, struct xb_buffer *targ
         return error->status;
     xb_fake_pass_time(queue, (double)bytes * XB_FAKE_SECONDS_PER_BYTE);
     xb_fake_note_memory(target, source, bytes);
-    const struct xb_damaged_copy copy = {.inner = &plain,
-                                         .slot = XB_DAMAGED_COPY,
-                                         .queue = queue,
-                                         .target = target,
-                                         .to = to,
-                                         .source = source,
-                                         .from = from,
-                                         .bytes = bytes};
+    const struct xb_damaged_copy copy = {
+        &plain, queue, target, to, source, from, bytes, XB_DAMAGED_COPY, XB_ACCESS_SEQUENTIAL, 1};
     enum xb_status status = xb_damage_copy(xb_fake.damage, &copy, error);
     return status == XB_OK && xb_host_queue_blocks(queue) ? xb_fake_queue_wait(queue, error)
                                                           : status;
@@ -265,16 +259,8 @@ enum xb_status xb_fake_queue_kernel_copy(struct xb_queue *queue, struct xb_buffe
         xb_fake.kernel_access |= 1u << access;
     if (together > xb_fake.kernels_together)
         xb_fake.kernels_together = together;
-    const struct xb_damaged_copy copy = {.inner = &plain,
-                                         .slot = XB_DAMAGED_KERNEL_COPY,
-                                         .access = access,
-                                         .together = together,
-                                         .queue = queue,
-                                         .target = target,
-                                         .to = to,
-                                         .source = source,
-                                         .from = from,
-                                         .bytes = bytes};
+    const struct xb_damaged_copy copy = {
+        &plain, queue, target, to, source, from, bytes, XB_DAMAGED_KERNEL_COPY, access, together};
     return xb_damage_copy(xb_fake.damage, &copy, error);
 }
 
@@ -385,14 +371,9 @@ enum xb_status xb_fake_queue_copy_peer(struct xb_queue *queue, struct xb_buffer 
     if (!xb_fake_peer_is_open(queue->device,
                               queue->device == target->device ? source->device : target->device))
         xb_fake.staged_by_runtime = true;
-    const struct xb_damaged_copy copy = {.inner = &plain,
-                                         .slot = XB_DAMAGED_PEER_COPY,
-                                         .queue = queue,
-                                         .target = target,
-                                         .to = to,
-                                         .source = source,
-                                         .from = from,
-                                         .bytes = bytes};
+    const struct xb_damaged_copy copy = {
+        &plain, queue, target, to, source, from, bytes, XB_DAMAGED_PEER_COPY, XB_ACCESS_SEQUENTIAL,
+        1};
     return xb_damage_copy(is_bad ? xb_fake.bad_pair.damage : xb_fake.damage, &copy, error);
 }
 
