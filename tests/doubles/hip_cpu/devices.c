@@ -3,7 +3,6 @@
 /* What the devices say of themselves, and which may touch whose memory. */
 #include "internal.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,10 +125,6 @@ hipError_t hipDeviceTotalMem(size_t *bytes, hipDevice_t device)
     return hipSuccess;
 }
 
-/* Newer than the header's enumeration: two behind its last (MemoryPoolsSupported,
- * VirtualMemoryManagementSupported, HostRegisterSupported). */
-#define HOST_REGISTER_SUPPORTED ((int)hipDeviceAttributeMemoryPoolsSupported + 2)
-
 hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int device)
 {
     STANDIN_ENTER(hipDeviceGetAttribute);
@@ -160,7 +155,7 @@ hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int
     case hipDeviceAttributeConcurrentManagedAccess:
     case hipDeviceAttributeCanMapHostMemory:
     case hipDeviceAttributeIsLargeBar:
-    case HOST_REGISTER_SUPPORTED:
+    case hipDeviceAttributeHostRegisterSupported:
         *value = 1;
         return hipSuccess;
     case hipDeviceAttributePageableMemoryAccess:
@@ -176,37 +171,27 @@ hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int
 
 /* ---- properties, in the two layouts there are ---- */
 
-/* The header may make one name stand for the other. */
-#undef hipGetDeviceProperties
-
-_Static_assert(sizeof(hipDeviceProp_t) == 792, "not the layout of HIP 5");
-_Static_assert(offsetof(hipDeviceProp_t, gcnArchName) == 396, "not the layout of HIP 5");
-
-static hipError_t describe(void *properties, size_t bytes, size_t architecture, int device)
+static hipError_t describe(void (*write)(void *, const char *, const char *), void *properties,
+                           int device)
 {
     if (!standin_is_device(device))
         return hipErrorInvalidDevice;
     if (properties == NULL)
         return hipErrorInvalidValue;
-    memset(properties, 0, bytes);
-    snprintf(properties, 256, "%s", device_name); /* first in both layouts */
-    snprintf((char *)properties + architecture, 256, "%s", architecture_name());
+    write(properties, device_name, architecture_name());
     return hipSuccess;
 }
 
-xb_hip_get_properties_5 hipGetDeviceProperties;
-hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties, int device)
+hipError_t standin_properties_plain(hipDeviceProp_t *properties, int device)
 {
     STANDIN_ENTER(hipGetDeviceProperties);
-    return describe(properties, 792, 396, device);
+    return describe(standin_write_plain, properties, device);
 }
 
-/* Of HIP 6, whose headers declare it. */
-__attribute__((visibility("default"))) xb_hip_get_properties_6 hipGetDevicePropertiesR0600;
-hipError_t hipGetDevicePropertiesR0600(struct hipDeviceProp_tR0600 *properties, int device)
+hipError_t standin_properties_r0600(struct hipDeviceProp_tR0600 *properties, int device)
 {
     STANDIN_ENTER(hipGetDevicePropertiesR0600);
-    return describe(properties, 1472, 1160, device);
+    return describe(standin_write_r0600, properties, device);
 }
 
 /* ---- peers ---- */

@@ -17,10 +17,8 @@
  * one has chosen the engine for all that follow.
  */
 
+#include "../hip_answers.h"
 #include "launch.h"
-
-/* HIP's headers, and the types that the backend has in place of what these may lack. */
-#include "backends/hip/library.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -212,33 +212,17 @@ hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int count, const char *
     return result;
 }
 
-hiprtcResult hiprtcGetProgramLogSize(hiprtcProgram program, size_t *size)
-{
-    if (program == NULL || !library_opened())
-        return HIPRTC_ERROR_INVALID_PROGRAM;
-    return result_of(library.log_size(nvrtc_program(program), size));
-}
-
-hiprtcResult hiprtcGetProgramLog(hiprtcProgram program, char *log)
-{
-    if (program == NULL || !library_opened())
-        return HIPRTC_ERROR_INVALID_PROGRAM;
-    return result_of(library.log(nvrtc_program(program), log));
-}
-
-hiprtcResult hiprtcGetCodeSize(hiprtcProgram program, size_t *size)
-{
-    if (program == NULL || !library_opened())
-        return HIPRTC_ERROR_INVALID_PROGRAM;
-    return result_of(library.code_size(nvrtc_program(program), size));
-}
-
-hiprtcResult hiprtcGetCode(hiprtcProgram program, char *code)
-{
-    if (program == NULL || !library_opened())
-        return HIPRTC_ERROR_INVALID_PROGRAM;
-    return result_of(library.code(nvrtc_program(program), code));
-}
+#define FORWARD(name, type, slot)                                                                  \
+    hiprtcResult name(hiprtcProgram program, type *out)                                            \
+    {                                                                                              \
+        if (program == NULL || !library_opened())                                                  \
+            return HIPRTC_ERROR_INVALID_PROGRAM;                                                   \
+        return result_of(library.slot(nvrtc_program(program), out));                               \
+    }
+FORWARD(hiprtcGetProgramLogSize, size_t, log_size)
+FORWARD(hiprtcGetProgramLog, char, log)
+FORWARD(hiprtcGetCodeSize, size_t, code_size)
+FORWARD(hiprtcGetCode, char, code)
 
 hiprtcResult hiprtcDestroyProgram(hiprtcProgram *program)
 {

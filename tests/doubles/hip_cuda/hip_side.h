@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "../hip_answers.h"
 #include "cuda_side.h"
-
-/* HIP's headers, and the types that the backend has in place of what these may lack. */
-#include "backends/hip/library.h"
 
 /* HIP's own number for what the CUDA side returned. */
 hipError_t standin_hip_error(int result);
@@ -15,3 +13,11 @@ hipError_t standin_hip_error(int result);
         if (!(condition))                                                                          \
             return (error);                                                                        \
     } while (0)
+
+/* A function of HIP that refuses a call for one reason, and else passes it on. */
+#define FORWARD(name, parameters, condition, refusal, call)                                        \
+    hipError_t name parameters                                                                     \
+    {                                                                                              \
+        REFUSE_UNLESS(condition, refusal);                                                         \
+        return standin_hip_error(standin_##call);                                                  \
+    }
