@@ -7,6 +7,14 @@
 /* HIP's headers, and the types that the backend has in place of what these may lack. */
 #include "backends/hip/library.h"
 
+/* The refusal of a call that HIP would refuse. */
+#define REFUSE_IF(condition, error)                                                                \
+    do {                                                                                           \
+        if (condition)                                                                             \
+            return (error);                                                                        \
+    } while (0)
+#define REFUSE_UNLESS(condition, error) REFUSE_IF(!(condition), error)
+
 /* Of HIP 5 and of HIP 6, under the names that the runtime exports. The header of HIP 5 does not
  * know the second; that of HIP 6 hides the first behind a macro with the second's name and type. */
 #define EXPORTED_AS(name) __asm__(name) __attribute__((visibility("default")))

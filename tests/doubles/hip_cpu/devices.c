@@ -68,8 +68,7 @@ hipError_t hipGetDeviceCount(int *count)
 hipError_t hipSetDevice(int device)
 {
     STANDIN_ENTER(hipSetDevice);
-    if (!standin_is_device(device))
-        return hipErrorInvalidDevice;
+    REFUSE_IF(!standin_is_device(device), hipErrorInvalidDevice);
     standin_current = device;
     return hipSuccess;
 }
@@ -77,10 +76,8 @@ hipError_t hipSetDevice(int device)
 hipError_t hipDeviceGetName(char *name, int length, hipDevice_t device)
 {
     STANDIN_ENTER(hipDeviceGetName);
-    if (!standin_is_device(device))
-        return hipErrorInvalidDevice;
-    if (name == NULL || length <= 0)
-        return hipErrorInvalidValue;
+    REFUSE_IF(!standin_is_device(device), hipErrorInvalidDevice);
+    REFUSE_IF(name == NULL || length <= 0, hipErrorInvalidValue);
     snprintf(name, (size_t)length, "%s", device_name);
     return hipSuccess;
 }
@@ -88,10 +85,8 @@ hipError_t hipDeviceGetName(char *name, int length, hipDevice_t device)
 hipError_t hipDeviceGetPCIBusId(char *id, int length, int device)
 {
     STANDIN_ENTER(hipDeviceGetPCIBusId);
-    if (!standin_is_device(device))
-        return hipErrorInvalidDevice;
-    if (id == NULL || length < (int)sizeof "0000:00:00.0")
-        return hipErrorInvalidValue;
+    REFUSE_IF(!standin_is_device(device), hipErrorInvalidDevice);
+    REFUSE_IF(id == NULL || length < (int)sizeof "0000:00:00.0", hipErrorInvalidValue);
     /* That of a device which is there, for who looks it up in sysfs. */
     const char *asked = getenv("XB_STANDIN_PCI");
     unsigned bus = 0xFEu + (unsigned)device;
@@ -106,10 +101,8 @@ hipError_t hipDeviceGetPCIBusId(char *id, int length, int device)
 hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
 {
     STANDIN_ENTER(hipDeviceGetUuid);
-    if (!standin_is_device(device))
-        return hipErrorInvalidDevice;
-    if (uuid == NULL)
-        return hipErrorInvalidValue;
+    REFUSE_IF(!standin_is_device(device), hipErrorInvalidDevice);
+    REFUSE_IF(uuid == NULL, hipErrorInvalidValue);
     char text[17];
     snprintf(text, sizeof text, "feedc0de%08x", (unsigned)device);
     memcpy(uuid->bytes, text, 16);
@@ -119,8 +112,7 @@ hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
 hipError_t hipDeviceTotalMem(size_t *bytes, hipDevice_t device)
 {
     STANDIN_ENTER(hipDeviceTotalMem);
-    if (!standin_is_device(device))
-        return hipErrorInvalidDevice;
+    REFUSE_IF(!standin_is_device(device), hipErrorInvalidDevice);
     *bytes = STANDIN_MEMORY_BYTES;
     return hipSuccess;
 }
@@ -128,10 +120,8 @@ hipError_t hipDeviceTotalMem(size_t *bytes, hipDevice_t device)
 hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int device)
 {
     STANDIN_ENTER(hipDeviceGetAttribute);
-    if (!standin_is_device(device))
-        return hipErrorInvalidDevice;
-    if (value == NULL)
-        return hipErrorInvalidValue;
+    REFUSE_IF(!standin_is_device(device), hipErrorInvalidDevice);
+    REFUSE_IF(value == NULL, hipErrorInvalidValue);
     switch ((int)attribute) {
     case hipDeviceAttributeClockRate: /* with this a cycle of clock64 is a nanosecond */
     case hipDeviceAttributeClockInstructionRate:
@@ -174,10 +164,8 @@ hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int
 static hipError_t describe(void (*write)(void *, const char *, const char *), void *properties,
                            int device)
 {
-    if (!standin_is_device(device))
-        return hipErrorInvalidDevice;
-    if (properties == NULL)
-        return hipErrorInvalidValue;
+    REFUSE_IF(!standin_is_device(device), hipErrorInvalidDevice);
+    REFUSE_IF(properties == NULL, hipErrorInvalidValue);
     write(properties, device_name, architecture_name());
     return hipSuccess;
 }
@@ -206,8 +194,7 @@ bool standin_peer_is_open(int device, int other)
 hipError_t hipDeviceCanAccessPeer(int *can, int device, int peer)
 {
     STANDIN_ENTER(hipDeviceCanAccessPeer);
-    if (!standin_is_device(device) || !standin_is_device(peer))
-        return hipErrorInvalidDevice;
+    REFUSE_IF(!standin_is_device(device) || !standin_is_device(peer), hipErrorInvalidDevice);
     *can = device != peer;
     return hipSuccess;
 }
@@ -215,8 +202,7 @@ hipError_t hipDeviceCanAccessPeer(int *can, int device, int peer)
 /* Returns `refusal` if access to the peer is already as asked for. */
 static hipError_t set_peer(int peer, bool open, hipError_t refusal)
 {
-    if (!standin_is_device(peer) || peer == standin_current)
-        return hipErrorInvalidDevice;
+    REFUSE_IF(!standin_is_device(peer) || peer == standin_current, hipErrorInvalidDevice);
     pthread_mutex_lock(&standin_lock);
     bool *is_open = &peer_open[standin_current][peer];
     hipError_t result = *is_open == open ? refusal : hipSuccess;
@@ -228,24 +214,20 @@ static hipError_t set_peer(int peer, bool open, hipError_t refusal)
 hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags)
 {
     STANDIN_ENTER(hipDeviceEnablePeerAccess);
-    if (flags != 0)
-        return hipErrorInvalidValue;
+    REFUSE_IF(flags != 0, hipErrorInvalidValue);
     return set_peer(peer, true, hipErrorPeerAccessAlreadyEnabled);
 }
 
 hipError_t hipDeviceDisablePeerAccess(int peer)
 {
-    int asked_for = standin_called(CALL_hipDeviceDisablePeerAccess);
-    return standin_freed(asked_for, set_peer(peer, false, hipErrorPeerAccessNotEnabled));
+    STANDIN_FREE(hipDeviceDisablePeerAccess, set_peer(peer, false, hipErrorPeerAccessNotEnabled));
 }
 
 hipError_t hipExtGetLinkTypeAndHopCount(int device, int peer, uint32_t *type, uint32_t *hops)
 {
     STANDIN_ENTER(hipExtGetLinkTypeAndHopCount);
-    if (!standin_is_device(device) || !standin_is_device(peer))
-        return hipErrorInvalidDevice;
-    if (type == NULL || hops == NULL || device == peer)
-        return hipErrorInvalidValue;
+    REFUSE_IF(!standin_is_device(device) || !standin_is_device(peer), hipErrorInvalidDevice);
+    REFUSE_IF(type == NULL || hops == NULL || device == peer, hipErrorInvalidValue);
     *type = 4; /* HSA_AMD_LINK_INFO_TYPE_XGMI */
     *hops = 1;
     return hipSuccess;

@@ -57,8 +57,8 @@ enum standin_call { STANDIN_CALLS(STANDIN_CALL_NUMBER) STANDIN_CALL_COUNT };
 /* Counts a call; returns the error that it is to give, 0 for none. */
 int standin_called(enum standin_call call);
 
-/* First in a call that does nothing when it fails. What frees asks standin_called itself, frees all
- * the same, and returns standin_freed: a failure that a test asks for is not itself a leak. */
+/* First in a call that does nothing when it fails. What frees is STANDIN_FREE: it frees all the
+ * same where a test has it fail, for such a failure is not itself a leak. */
 #define STANDIN_ENTER_ANYHOW(type, name)                                                           \
     do {                                                                                           \
         int asked_for_ = standin_called(CALL_##name);                                              \
@@ -73,10 +73,18 @@ int standin_called(enum standin_call call);
     } while (0)
 
 hipError_t standin_freed(int asked_for, hipError_t result);
+#define STANDIN_FREE(name, call)                                                                   \
+    do {                                                                                           \
+        int asked_for_ = standin_called(CALL_##name);                                              \
+        return standin_freed(asked_for_, call);                                                    \
+    } while (0)
 
 /* ---- the process (runtime.c) ---- */
 
 extern pthread_mutex_t standin_lock;
+hipError_t standin_unlock(hipError_t result);
+/* What the call returns, which is made with the lock held. */
+#define STANDIN_LOCKED(call) (pthread_mutex_lock(&standin_lock), standin_unlock(call))
 
 enum standin_object {
     STANDIN_DEVICE_MEMORY,

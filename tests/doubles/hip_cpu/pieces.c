@@ -7,10 +7,9 @@
 static hipError_t copy_all(void **targets, void **sources, const size_t *sizes, size_t count,
                            size_t *failed, hipStream_t stream)
 {
-    if (standin_stream_device(stream) < 0)
-        return hipErrorInvalidHandle;
-    if (*standin_captured(stream) != NULL) /* AMD's copies at once, and captures nothing */
-        return hipErrorStreamCaptureUnsupported;
+    REFUSE_IF(standin_stream_device(stream) < 0, hipErrorInvalidHandle);
+    REFUSE_IF(*standin_captured(stream) != NULL,
+              hipErrorStreamCaptureUnsupported); /* AMD's copies at once, and captures nothing */
     for (size_t i = 0; i < count; i++) {
         struct standin_operation operation = {.kind = STANDIN_COPY,
                                               .to = targets[i],
@@ -37,18 +36,16 @@ hipError_t hipMemcpyBatchAsync(void **targets, void **sources, size_t *sizes, si
     if (result != hipSuccess)
         return result;
     *failed = SIZE_MAX;
-    pthread_mutex_lock(&standin_lock);
-    result = copy_all(targets, sources, sizes, count, failed, stream);
-    pthread_mutex_unlock(&standin_lock);
-    return result;
+    return STANDIN_LOCKED(copy_all(targets, sources, sizes, count, failed, stream));
 }
 
 hipError_t hipMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                             size_t bytes, size_t rows, hipMemcpyKind kind, hipStream_t stream)
 {
     STANDIN_ENTER(hipMemcpy2DAsync);
-    if (bytes > to_pitch || bytes > from_pitch || to_pitch > INT32_MAX || from_pitch > INT32_MAX)
-        return hipErrorInvalidPitchValue;
+    REFUSE_IF(bytes > to_pitch || bytes > from_pitch || to_pitch > INT32_MAX ||
+                  from_pitch > INT32_MAX,
+              hipErrorInvalidPitchValue);
     struct standin_operation operation = {.kind = STANDIN_COPY,
                                           .to = to,
                                           .from = from,
@@ -57,8 +54,5 @@ hipError_t hipMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t 
                                           .to_pitch = to_pitch,
                                           .from_pitch = from_pitch,
                                           .way = kind};
-    pthread_mutex_lock(&standin_lock);
-    hipError_t result = standin_copy(&operation, stream);
-    pthread_mutex_unlock(&standin_lock);
-    return result;
+    return STANDIN_LOCKED(standin_copy(&operation, stream));
 }

@@ -126,6 +126,12 @@ int standin_called(enum standin_call call)
                                                   : (int)hipErrorUnknown);
 }
 
+hipError_t standin_unlock(hipError_t result)
+{
+    pthread_mutex_unlock(&standin_lock);
+    return result;
+}
+
 hipError_t standin_freed(int asked_for, hipError_t result)
 {
     return asked_for != 0 ? (hipError_t)asked_for : result;

@@ -7,13 +7,6 @@
 /* HIP's own number for what the CUDA side returned. */
 hipError_t standin_hip_error(int result);
 
-/* The refusal of a call that HIP would refuse. */
-#define REFUSE_UNLESS(condition, error)                                                            \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            return (error);                                                                        \
-    } while (0)
-
 /* A function of HIP that refuses a call for one reason, and else passes it on. */
 #define FORWARD(name, parameters, condition, refusal, call)                                        \
     hipError_t name parameters                                                                     \
