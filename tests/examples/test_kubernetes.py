@@ -90,9 +90,7 @@ class NodeProblemDetector(test_examples.ExampleTest):
         for ends, code in ((0, 0), (1, 0), (2, 1), (3, 2), (127, 2), (139, 2)):
             run = self.plugin(ends, "xferbench link: it is so")
             self.assertEqual((run.code, run.out), (code, "xferbench link: it is so\n"), ends)
-        self.assertEqual(
-            self.calls("xferbench")[-1], ["link", "--format", "nhc", "--deadline", "50s"]
-        )
+        self.assertEqual(self.calls("xferbench")[-1], test_examples.LINK)
 
     def test_who_gives_no_verdict_is_not_known_to_be_bad(self):
         run = self.plugin(2)
