@@ -62,6 +62,7 @@ bool can(uint32_t capabilities);
 
 int set_up(void **state);
 int tear_down(void **state); /* whatever damage was asked for is over, too */
+#undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 /* On f->queue: enqueues filling all of f->there, or copying. */

@@ -371,7 +371,7 @@ const struct kind kinds[KINDS] = {
     {"vm", make_vm},           {"amd", make_amd},           {"retried", make_retried},
     {"cut", make_cut},         {"nasty", make_nasty},       {"peers", make_peers}};
 
-int setup(void **state)
+int link_setup(void **state)
 {
     struct node *n = calloc(1, sizeof *n);
     if (n == NULL)
@@ -391,7 +391,7 @@ int setup(void **state)
     return 0;
 }
 
-int teardown(void **state)
+int link_teardown(void **state)
 {
     free(*state);
     return 0;
@@ -428,7 +428,7 @@ char *told(xb_link_writer *write, const struct xb_link_report *report)
     return text;
 }
 
-char *written(xb_link_writer *write, struct node *n)
+char *link_text(xb_link_writer *write, struct node *n)
 {
     find_facts(n);
     return told(write, &n->report);
@@ -436,7 +436,7 @@ char *written(xb_link_writer *write, struct node *n)
 
 void assert_written(xb_link_writer *write, struct node *n, const char *expected)
 {
-    char *text = written(write, n);
+    char *text = link_text(write, n);
     assert_string_equal(text, expected);
     free(text);
 }

@@ -25,9 +25,9 @@ struct node {
     struct xb_pair_verdict pair_verdicts[GPUS];
 };
 
-int setup(void **state);
-int teardown(void **state);
-#define RUN_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int link_setup(void **state);
+int link_teardown(void **state);
+#define RUN_TEST(name) TEST_WITH(name, link_setup, link_teardown)
 
 void add_reason(struct xb_verdict *verdict, enum xb_level level, const char *code,
                 const char *text);
@@ -74,7 +74,7 @@ void find_facts(struct node *n);
 /* What a format writes; release with free(). */
 char *told(xb_link_writer *write, const struct xb_link_report *report);
 /* What a format writes about the devices as they are now; release with free(). */
-char *written(xb_link_writer *write, struct node *n);
+char *link_text(xb_link_writer *write, struct node *n);
 void assert_written(xb_link_writer *write, struct node *n, const char *expected);
 
 bool is_utf8(const char *text);

@@ -95,4 +95,4 @@ static inline int modes_setup(void **state)
     return 0;
 }
 
-#define MODES_TEST(name) cmocka_unit_test_setup(name, modes_setup)
+#define MODES_TEST(name) TEST_WITH(name, modes_setup, NULL)

@@ -8,8 +8,8 @@
  * The host's clock goes on by itself here, but a test can also put it forward. Every warm-up sample
  * does: with the 10 ms that start() gives a case, one warm-up sample is enough.
  */
-#include "../doubles/fake_backend.h"
 #include "backends/registry.h"
+#include "doubles/fake_backend.h"
 #include "machine/host_memory.h"
 #include "measure/run.h"
 #include "run/request.h"
@@ -19,21 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-static atomic_llong clock_ahead_ns;
-
-/* In place of libc's, for the whole program. */
-int clock_gettime(clockid_t id, struct timespec *now)
-{
-    long status = syscall(SYS_clock_gettime, id, now);
-    long long ns = now->tv_nsec + atomic_load(&clock_ahead_ns);
-    now->tv_sec += (time_t)(ns / 1000000000);
-    now->tv_nsec = (long)(ns % 1000000000);
-    return (int)status;
-}
+/* How far the clock is put forward: clock_gettime() is run_clock.c's, in the whole program. */
+extern atomic_llong clock_ahead_ns;
 
 /* An observer's callback, which others call first. */
 static inline void hurry(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
@@ -179,7 +168,7 @@ static inline int reset(void **state)
     return 0;
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, reset)
+#define RUN_TEST(name) TEST_WITH(name, reset, NULL)
 
 /* ---- looking at results ---- */
 

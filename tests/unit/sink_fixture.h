@@ -45,7 +45,7 @@ struct fixture {
 
 int setup(void **state);
 int teardown(void **state);
-#define RUN_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define RUN_TEST(name) TEST_WITH(name, setup, teardown)
 
 void set_reason(struct xb_result *result, const char *reason);
 /* Gives a device a Gen5 x16 path that was seen under load, with a payload of 256 and read requests
@@ -94,7 +94,7 @@ struct node {
 
 int node_setup(void **state);
 int node_teardown(void **state);
-#define NODE_TEST(name) cmocka_unit_test_setup_teardown(name, node_setup, node_teardown)
+#define NODE_TEST(name) TEST_WITH(name, node_setup, node_teardown)
 
 /* Seven samples of the same time, so that every statistic is that number. */
 void add_same(struct xb_samples *samples, double value);

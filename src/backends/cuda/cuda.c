@@ -139,31 +139,23 @@ static void set_batch(struct xb_device_info *info)
     xb_device_withhold(info, XB_CAP_BATCH, reason);
 }
 
-/* What cudaDeviceProp has no field for before CUDA 12. */
-static enum xb_status read_attribute(unsigned index, enum cudaDeviceAttr attribute, int *value,
-                                     const char *what, struct xb_error *error)
-{
-    return XB_GPU(error, &xb_cuda_runtime,
-                  XB_CUDA_CALL(cudaDeviceGetAttribute, value, attribute, (int)index),
-                  "cannot read whether CUDA device %u %s", index, what);
-}
-
 static enum xb_status device_info(struct xb_driver *driver, unsigned index,
                                   struct xb_device_info *info, struct xb_error *error)
 {
     (void)driver;
     memset(info, 0, sizeof *info);
     struct cudaDeviceProp properties;
-    int can_register = 0;
-    int has_pools = 0;
+    int can_register = 0, has_pools = 0;
     char bdf[32] = "";
     XB_TRY(XB_GPU(error, &xb_cuda_runtime,
                   XB_CUDA_CALL(cudaGetDeviceProperties, &properties, (int)index),
                   "cannot read the properties of CUDA device %u", index));
-    XB_TRY(read_attribute(index, cudaDevAttrHostRegisterSupported, &can_register,
-                          "registers host memory", error));
-    XB_TRY(read_attribute(index, cudaDevAttrMemoryPoolsSupported, &has_pools, "has memory pools",
-                          error));
+    /* cudaDeviceProp has these fields only since CUDA 12. */
+    XB_TRY(XB_GPU(error, &xb_cuda_runtime,
+                  XB_CUDA_CALL(cudaDeviceGetAttribute, &can_register,
+                               cudaDevAttrHostRegisterSupported, (int)index),
+                  "cannot read whether CUDA device %u registers host memory", index));
+    (void)cudaDeviceGetAttribute(&has_pools, cudaDevAttrMemoryPoolsSupported, (int)index);
     XB_TRY(read_bus_id(index, bdf, (int)sizeof bdf, error));
     info->index = index;
     snprintf(info->name, sizeof info->name, "%.*s", (int)sizeof info->name - 1, properties.name);

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/registry.h"
+#include "measure/run.h"
+#include "record/mode_list.h"
+
+#include "doubles/fake_backend.h"
+#include "measure/engine/stage.h"
+
+#include <string.h>
+
+#include "testing.h"
+
+static void refuse_backend(const struct xb_backend *backend, const char *part)
+{
+    const struct xb_backend_entry list[] = {{.name = "fake", .backend = backend}, {.name = NULL}};
+    struct xb_error error = {0};
+    assert_int_equal(xb_registry_check(list, &error), XB_ERR_INTERNAL);
+    if (strstr(error.message, part) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.message, part);
+}
+
+TEST(test_the_real_lists_pass)
+{
+    struct xb_error error;
+    assert_int_equal(xb_registry_check(xb_backends, &error), XB_OK);
+    assert_int_equal(xb_modes_check(xb_modes, &error), XB_OK);
+}
+
+TEST(test_backend_tables_are_checked)
+{
+    struct xb_backend table = xb_fake_backend;
+    table.abi = XB_BACKEND_ABI + 1;
+    refuse_backend(&table, "version");
+    table = xb_fake_backend;
+    table.name = "other";
+    refuse_backend(&table, "calls itself other");
+    table = xb_fake_backend;
+    table.name = NULL;
+    refuse_backend(&table, "calls itself nothing");
+    refuse_backend(NULL, "does not say why");
+    table = xb_fake_backend;
+    table.queue_compute = xb_queue_compute;
+    table.kernels = NULL;
+    refuse_backend(&table, "lack its `kernels`");
+}
+
+static void clear(struct xb_backend *table, const struct xb_slot *slot)
+{
+    memset((char *)table + slot->offset, 0, sizeof table->driver_open);
+}
+
+static enum xb_status check_list(const struct xb_backend *table)
+{
+    const struct xb_backend_entry list[] = {{.name = "fake", .backend = table}, {.name = NULL}};
+    struct xb_error error;
+    return xb_registry_check(list, &error);
+}
+
+/* Every slot, one at a time: only what every backend needs, or the rest of its group, must be
+ * there.
+ */
+TEST(test_each_missing_slot_is_named)
+{
+    struct xb_backend least = xb_fake_backend;
+    for (const struct xb_slot *slot = xb_slots; slot->name != NULL; slot++) {
+        struct xb_backend table = xb_fake_backend;
+        clear(&table, slot);
+        if (slot->needs == XB_SLOT_ALWAYS || slot->needs == XB_SLOT_PEERS ||
+            slot->needs == XB_SLOT_PROFILER)
+            refuse_backend(&table, slot->name);
+        else
+            assert_int_equal(check_list(&table), XB_OK);
+        if (slot->needs != XB_SLOT_ALWAYS)
+            clear(&least, slot);
+    }
+    assert_int_equal(check_list(&least), XB_OK);
+}
+
+/* Behind the names all of a table is slots. */
+TEST(test_every_slot_is_listed)
+{
+    size_t at = offsetof(struct xb_backend, driver_open);
+    for (const struct xb_slot *slot = xb_slots; slot->name != NULL; slot++) {
+        assert_int_equal(slot->offset, at);
+        at += sizeof xb_fake_backend.driver_open;
+    }
+    assert_int_equal(at, sizeof(struct xb_backend));
+}
+
+TEST(test_names_are_unique)
+{
+    struct xb_error error = {0};
+    const struct xb_backend_entry backends[] = {
+        {.name = "fake", .backend = &xb_fake_backend},
+        {.name = "fake", .absent_reason = "it is there already"},
+        {.name = NULL}};
+    assert_int_equal(xb_registry_check(backends, &error), XB_ERR_INTERNAL);
+    assert_non_null(strstr(error.message, "two backends"));
+    const struct xb_mode *const modes[] = {xb_modes[0], xb_modes[0], NULL};
+    assert_int_equal(xb_modes_check(modes, &error), XB_ERR_INTERNAL);
+    assert_non_null(strstr(error.message, "two modes"));
+}
+
+static void refuse_mode(const struct xb_mode *mode)
+{
+    struct xb_error error = {0};
+    const struct xb_mode *const modes[] = {mode, NULL};
+    assert_int_equal(xb_modes_check(modes, &error), XB_ERR_INTERNAL);
+    assert_string_not_equal(error.message, "");
+}
+
+static void says_nothing(struct xb_reading *reading)
+{
+    (void)reading;
+}
+
+/* A mode of pairs is asked for pairs, any other for a device at a size or at all of them. */
+TEST(test_lines_of_the_reading_are_checked)
+{
+    struct xb_error error;
+    struct xb_reading_line lines[] = {
+        {.label = "twelve chars", .code = "XB-NOTHING", .say = says_nothing}, {.label = NULL}};
+    struct xb_mode mode = *xb_mode_find("pageable");
+    const struct xb_mode *const modes[] = {&mode, NULL};
+    mode.reading = lines;
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    mode.pairs = true;
+    refuse_mode(&mode);
+    mode.pairs = false;
+    lines[0].say_of_sizes = says_nothing;
+    refuse_mode(&mode); /* one of the two */
+    lines[0].say = NULL;
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    lines[0].code = NULL;
+    refuse_mode(&mode);
+    lines[0] = (struct xb_reading_line){.label = "nobody", .code = "XB-NOTHING"};
+    refuse_mode(&mode);
+    lines[0] = (struct xb_reading_line){
+        .label = "thirteen chrs", .code = "XB-NOTHING", .say = says_nothing};
+    refuse_mode(&mode);
+}
+
+TEST(test_modes_are_checked)
+{
+    struct xb_mode whole = *xb_mode_find("pageable");
+    whole.variant_option = NULL;
+    whole.variant = "malloc";
+#define MODE_WITHOUT(field)                                                                        \
+    do {                                                                                           \
+        struct xb_mode mode = whole;                                                               \
+        mode.field = 0;                                                                            \
+        refuse_mode(&mode);                                                                        \
+    } while (0)
+    MODE_WITHOUT(name);
+    MODE_WITHOUT(summary);
+    MODE_WITHOUT(description);
+    MODE_WITHOUT(directions);
+    MODE_WITHOUT(variant);
+    MODE_WITHOUT(buffers);
+    MODE_WITHOUT(setup);
+    MODE_WITHOUT(prepare);
+    MODE_WITHOUT(submit);
+    MODE_WITHOUT(verify);
+    MODE_WITHOUT(by_default);
+    struct xb_mode mode = whole;
+    mode.by_default = XB_D2D; /* which it does not know */
+    mode.directions = XB_H2D | XB_D2H;
+    refuse_mode(&mode);
+}
+
+static enum xb_status run_nothing(struct xb_mode_context *context, const struct xb_turn *turn,
+                                  struct xb_error *error)
+{
+    (void)context;
+    (void)turn;
+    (void)error;
+    return XB_OK;
+}
+
+/* What the runner drives must be what it can drive. */
+TEST(test_stages_of_modes_are_checked)
+{
+    struct xb_error error;
+    struct xb_stage stages[XB_STAGES + 2] = {
+        {.name = "read", .engine = XB_ENGINE_HOST, .run = run_nothing},
+        {.name = "in", .engine = XB_ENGINE_COPY, .run = run_nothing},
+        {.name = "kernel", .engine = XB_ENGINE_COMPUTE, .run = run_nothing},
+    };
+    const struct xb_stage right = stages[1];
+    struct xb_mode mode = *xb_mode_find("double-buffer");
+    const struct xb_mode *const modes[] = {&mode, NULL};
+    const struct xb_figure *const figures[] = {mode.references[0].figure, NULL};
+    const struct xb_figure stranger = {.name = "stranger", .unit = XB_UNIT_RATIO};
+    mode.stages = stages;
+    mode.figures = figures;
+    mode.references = NULL;
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+#define REFUSE_STAGE(field, value)                                                                 \
+    do {                                                                                           \
+        stages[1].field = value;                                                                   \
+        refuse_mode(&mode);                                                                        \
+        stages[1] = right;                                                                         \
+    } while (0)
+    REFUSE_STAGE(run, NULL);
+    REFUSE_STAGE(engine, XB_ENGINE_HOST); /* not the first */
+    REFUSE_STAGE(name, "");
+    REFUSE_STAGE(name, "copy in");
+    REFUSE_STAGE(name, "read");
+    REFUSE_STAGE(busy, &stranger);
+    REFUSE_STAGE(wait, &stranger);
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g"};
+    for (size_t i = 0; i < XB_STAGES - 2; i++) {
+        assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+        stages[3 + i] = right;
+        stages[3 + i].name = names[i];
+    }
+    refuse_mode(&mode); /* one too many */
+    stages[XB_STAGES].name = NULL;
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    mode.submit = xb_mode_find("pinned")->submit;
+    refuse_mode(&mode);
+    mode.stages = NULL;
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    mode.submit = xb_line_submit;
+    refuse_mode(&mode);
+}
+
+TEST(test_references_of_modes_are_checked)
+{
+    struct xb_error error;
+    struct xb_mode mode = *xb_mode_find("double-buffer"); /* of three stages */
+    const struct xb_mode *const modes[] = {&mode, NULL};
+    struct xb_line_part part = {.stages = 1u << 2};
+    struct xb_reference references[] = {{.figure = mode.references[0].figure, .part = &part},
+                                        {.figure = NULL}};
+    mode.references = references;
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    part.stages = 1u << 3;
+    refuse_mode(&mode);
+    part.stages = 0; /* all */
+    references[0].submit = xb_line_submit;
+    refuse_mode(&mode); /* either */
+    references[0].part = NULL;
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    references[0].submit = NULL;
+    refuse_mode(&mode); /* or */
+    references[0].part = &part;
+    mode.stages = NULL;
+    mode.submit = xb_mode_find("pinned")->submit;
+    refuse_mode(&mode); /* no line to take it from */
+}
+
+/* A latency that compare did not judge by, or took for a rate, would be one that nobody watches. */
+TEST(test_latencies_of_modes_are_checked)
+{
+    struct xb_error error;
+    struct xb_figure latency = *xb_mode_find("loads")->latency;
+    const struct xb_figure *figures[] = {&latency, NULL};
+    struct xb_mode mode = *xb_mode_find("loads");
+    const struct xb_mode *const modes[] = {&mode, NULL};
+    mode.latency = &latency;
+    refuse_mode(&mode); /* not one of its figures */
+    latency.name = "another_latency";
+    mode.figures = figures;
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    latency.gates = false;
+    refuse_mode(&mode);
+    latency.gates = true;
+    latency.unit = XB_UNIT_RATIO;
+    refuse_mode(&mode);
+    latency.unit = XB_UNIT_SECONDS;
+    latency.more_is_better = true;
+    refuse_mode(&mode);
+}
+
+static void refuse_device(const struct xb_backend *backend, uint32_t capability, const char *part)
+{
+    struct xb_device_info info = {.capabilities = capability, .held_operations = 1};
+    struct xb_error error = {0};
+    assert_int_equal(xb_registry_check_device(backend, &info, &error), XB_ERR_INTERNAL);
+    assert_non_null(strstr(error.message, part));
+    info.capabilities = 0; /* what is not claimed need not be there */
+    assert_int_equal(xb_registry_check_device(backend, &info, &error), XB_OK);
+}
+
+static unsigned slots_behind(uint32_t capabilities)
+{
+    unsigned count = 0;
+    for (const struct xb_slot *slot = xb_slots; slot->name != NULL; slot++)
+        count += (slot->needs & capabilities) != 0;
+    return count;
+}
+
+TEST(test_capabilities_need_their_slots)
+{
+    struct xb_device_info info = {.capabilities = UINT32_MAX, .held_operations = 1};
+    struct xb_error error;
+    assert_int_equal(xb_registry_check_device(&xb_fake_backend, &info, &error), XB_OK);
+    for (const struct xb_slot *slot = xb_slots; slot->name != NULL; slot++)
+        for (uint32_t i = 0; i < XB_CAPABILITIES; i++) {
+            struct xb_backend table = xb_fake_backend;
+            clear(&table, slot);
+            if ((slot->needs & 1u << i) != 0)
+                refuse_device(&table, 1u << i, slot->name);
+        }
+    /* Those that slots stand behind, as backend.h says. */
+    assert_int_equal(slots_behind(XB_CAP_KERNELS), 9);
+    assert_int_equal(slots_behind(XB_CAP_GRAPH), 5);
+    assert_int_equal(slots_behind(XB_CAP_FILE), 4);
+    assert_int_equal(slots_behind(XB_CAP_BATCH), 3);
+    assert_int_equal(slots_behind(XB_CAP_MANAGED | XB_CAP_HOLD), 4);
+    assert_int_equal(slots_behind(XB_CAP_REGISTER | XB_CAP_ROWS | XB_CAP_POOL), 3);
+    info.held_operations = 0; /* a hold nothing fits behind */
+    assert_int_equal(xb_registry_check_device(&xb_fake_backend, &info, &error), XB_ERR_INTERNAL);
+}
+
+/* The lists that go by a bit's or a value's number. */
+TEST(test_everything_has_a_name)
+{
+    const char *const capabilities[] = {"register", "write-combined", "hold",  "kernels",
+                                        "mapped",   "managed",        "batch", "graph",
+                                        "rows",     "file",           "pool",  "pageable"};
+    assert_int_equal(XB_CAPABILITIES, sizeof capabilities / sizeof capabilities[0]);
+    for (size_t i = 0; i < XB_CAPABILITIES; i++)
+        assert_string_equal(xb_capability_names[i], capabilities[i]);
+    assert_null(xb_capability_names[XB_CAPABILITIES]);
+    assert_int_equal(XB_CAP_MANAGED, 1 << 5);
+    assert_int_equal(XB_CAP_ROWS, 1 << 8);
+    assert_int_equal(XB_CAP_FILE, 1 << 9);
+    assert_int_equal(XB_CAP_PAGEABLE, 1 << 11);
+    const char *const memories[] = {"device",         "pageable", "pinned", "registered",
+                                    "write-combined", "mapped",   "managed"};
+    for (size_t i = 0; i < 7; i++)
+        assert_string_equal(xb_memory_name((enum xb_memory)i), memories[i]);
+    for (size_t i = 0; i < 14; i++) {
+        const struct xb_device device = {.info.capabilities = i < 7 ? 0 : XB_CAP_PAGEABLE};
+        assert_int_equal(xb_memory_in_reach((enum xb_memory)(i % 7), &device),
+                         i % 7 == 0 || i % 7 >= 5 || i == 8);
+    }
+}
+
+TEST(test_find)
+{
+    assert_ptr_equal(xb_backend_find("fake")->backend, &xb_fake_backend);
+    assert_null(xb_backend_find("cuda2"));
+    assert_string_equal(xb_mode_find("async")->name, "async");
+    assert_null(xb_mode_find("asyn"));
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* nftw, mkfifo */
+#include "base/file_text.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "testing.h"
+
+static int begin(void **state);
+
+#define WITH_TREE(test) TEST_WITH(test, begin, remove_tree)
+
+#include "checks.h"
+#include "fixture_tree.h"
+
+/*
+ * This program is linked with --wrap for read, pread and fstat, so that something can happen to a
+ * file between two of them, at the same place every time.
+ */
+ssize_t __real_read(int descriptor, void *buffer, size_t size);
+ssize_t __real_pread(int descriptor, void *buffer, size_t size, off_t offset);
+int __real_fstat(int descriptor, struct stat *file);
+ssize_t __wrap_read(int descriptor, void *buffer, size_t size);
+ssize_t __wrap_pread(int descriptor, void *buffer, size_t size, off_t offset);
+int __wrap_fstat(int descriptor, struct stat *file);
+
+static struct {
+    size_t most;                      /* bytes that a read gives; 0: no matter */
+    size_t reads, preads, fstats;     /* so far */
+    size_t at;                        /* before which read something happens; 0: never */
+    void (*happen)(const char *root); /* what it is */
+    const char *root;
+    void (*edit)(struct stat *file); /* what the second fstat shows otherwise; NULL: nothing */
+    int fail_read, fail_pread, fail_fstat; /* errno of the first one; 0: none */
+} steer;
+
+static int failing(int *code)
+{
+    errno = *code;
+    *code = 0;
+    return errno;
+}
+
+ssize_t __wrap_read(int descriptor, void *buffer, size_t size)
+{
+    if (++steer.reads == steer.at)
+        steer.happen(steer.root);
+    if (steer.fail_read != 0 && failing(&steer.fail_read) != 0)
+        return -1;
+    return __real_read(descriptor, buffer, steer.most > 0 && size > steer.most ? steer.most : size);
+}
+
+ssize_t __wrap_pread(int descriptor, void *buffer, size_t size, off_t offset)
+{
+    steer.preads++;
+    if (steer.fail_pread != 0 && failing(&steer.fail_pread) != 0)
+        return -1;
+    return __real_pread(descriptor, buffer, steer.most > 0 && size > steer.most ? steer.most : size,
+                        offset);
+}
+
+int __wrap_fstat(int descriptor, struct stat *file)
+{
+    int outcome = __real_fstat(descriptor, file);
+    if (++steer.fstats == 2 && steer.edit != NULL)
+        steer.edit(file);
+    if (steer.fail_fstat != 0 && failing(&steer.fail_fstat) != 0)
+        return -1;
+    return outcome;
+}
+
+#define LARGEST ((size_t)1 << 20)
+#define CONTENT "0123456789abcdef0123456789ABCDEF"
+
+static const char *path_of(const char *root, const char *name)
+{
+    static char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    return path;
+}
+
+static void assert_read(const char *path, size_t largest, bool pipes, const char *content,
+                        size_t size)
+{
+    char *text = NULL;
+    size_t length = 0;
+    struct xb_error error;
+    if (xb_file_text_read(path, largest, pipes, &text, &length, &error) != XB_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(length, size);
+    assert_memory_equal(text, content, size);
+    assert_int_equal(text[size], '\0');
+    free(text);
+}
+
+static void assert_refused(const char *path, size_t largest, bool pipes, enum xb_status status,
+                           const char *piece)
+{
+    char *text = NULL;
+    size_t length = 0;
+    struct xb_error error = {.status = XB_OK};
+    assert_int_equal(xb_file_text_read(path, largest, pipes, &text, &length, &error), status);
+    assert_int_equal(error.status, status);
+    assert_names(&error, path);
+    if (strstr(error.message, piece) == NULL)
+        fail_msg("expected \"%s\" in: %s", piece, error.message);
+    assert_null(text);
+}
+
+/* ---- files that stay as they are ---- */
+
+WITH_TREE(reads_whole_files)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", path_of(*state, "file"));
+    static char large[(1 << 20) + 2];
+    write_file(*state, "file", "");
+    assert_read(path, LARGEST, false, "", 0);
+    assert_read(path, 0, false, "", 0);
+    write_file(*state, "file", "x");
+    assert_read(path, LARGEST, false, "x", 1);
+    assert_read(path, 1, true, "x", 1);
+    memset(large, 'y', LARGEST);
+    write_file(*state, "file", large);
+    assert_read(path, LARGEST, false, large, LARGEST);
+    steer.most = 1000; /* a read may give less than was asked for */
+    assert_read(path, LARGEST, false, large, LARGEST);
+    assert_int_equal(symlink(path, path_of(*state, "link")), 0);
+    assert_read(path_of(*state, "link"), LARGEST, false, large, LARGEST);
+}
+
+WITH_TREE(keeps_zeros)
+{
+    const char *path = path_of(*state, "file");
+    int descriptor = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_int_equal(write(descriptor, "a\0b\0", 4), 4);
+    close(descriptor);
+    assert_read(path, 4, false, "a\0b\0", 4);
+}
+
+WITH_TREE(refuses_what_is_larger)
+{
+    const char *path = path_of(*state, "file");
+    static char large[(1 << 20) + 2];
+    memset(large, 'y', LARGEST + 1);
+    write_file(*state, "file", large);
+    assert_refused(path, LARGEST, false, XB_ERR_USAGE, ": larger than 1 MiB");
+    assert_refused(path, LARGEST, true, XB_ERR_USAGE, ": larger than 1 MiB");
+    assert_int_equal(truncate(path, (off_t)1 << 40), 0); /* a hole */
+    assert_refused(path, LARGEST, false, XB_ERR_USAGE, ": larger than 1 MiB");
+    assert_int_equal(steer.reads, 0); /* its size alone tells */
+}
+
+WITH_TREE(refuses_what_is_no_file)
+{
+    const char *root = *state;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    for (int pipes = 0; pipes < 2; pipes++) {
+        const char *name = pipes ? ", neither a regular file nor a pipe" : "; name a regular file";
+        assert_refused(root, LARGEST, pipes, XB_ERR_USAGE, ": is a directory; name a file in it");
+        assert_refused("/dev/zero", LARGEST, pipes, XB_ERR_USAGE, name);
+        assert_refused("/dev/zero", LARGEST, pipes, XB_ERR_USAGE, ": is a character device");
+        assert_refused("/dev/null", LARGEST, pipes, XB_ERR_USAGE, ": is a character device");
+        assert_refused(path_of(root, "none"), LARGEST, pipes, XB_ERR_SYSTEM, ": cannot be read");
+        assert_refused(path_of(root, "none/none"), LARGEST, pipes, XB_ERR_SYSTEM, ": cannot");
+        assert_refused("", LARGEST, pipes, XB_ERR_SYSTEM, ": cannot be read");
+    }
+    /* A socket's address holds no long path. */
+    int folder = open(root, O_RDONLY | O_DIRECTORY);
+    assert_true(folder >= 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/socket", folder);
+    int descriptor = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(descriptor, (const struct sockaddr *)&address, sizeof address), 0);
+    close(folder);
+    assert_refused(path_of(root, "socket"), LARGEST, false, XB_ERR_USAGE, ": is a socket");
+    assert_refused(path_of(root, "socket"), LARGEST, true, XB_ERR_USAGE, ": is a socket");
+    close(descriptor);
+    assert_int_equal(steer.reads, 0);
+}
+
+WITH_TREE(refuses_what_may_not_be_read)
+{
+    const char *path = path_of(*state, "file");
+    if (geteuid() == 0)
+        skip();
+    write_file(*state, "file", "x");
+    assert_int_equal(chmod(path, 0), 0);
+    assert_refused(path, LARGEST, false, XB_ERR_SYSTEM, ": cannot be opened");
+}
+
+/* Nobody writes to it: whoever opened it to read would wait. */
+WITH_TREE(does_not_wait_for_a_writer)
+{
+    const char *path = path_of(*state, "pipe");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_refused(path, LARGEST, false, XB_ERR_USAGE, ": is a pipe; name a regular file");
+}
+
+WITH_TREE(reads_pipes_where_allowed)
+{
+    static char large[65536];
+    int ends[2];
+    char path[64];
+    for (int many = 0; many < 2; many++) {
+        assert_int_equal(pipe(ends), 0);
+        memset(large, 'z', sizeof large);
+        size_t size = many ? 4097 : 4096;
+        assert_int_equal(write(ends[1], large, size), size);
+        close(ends[1]);
+        snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+        assert_refused(path, 4096, false, XB_ERR_USAGE, ": is a pipe");
+        if (many)
+            assert_refused(path, 4096, true, XB_ERR_USAGE, ": larger than");
+        else
+            assert_read(path, 4096, true, large, 4096);
+        close(ends[0]);
+    }
+}
+
+/* The lowest number that is free is what it was. */
+WITH_TREE(leaves_nothing_open)
+{
+    int before = dup(0);
+    close(before);
+    for (int i = 0; i < 3; i++) {
+        write_file(*state, "file", CONTENT);
+        assert_read(path_of(*state, "file"), LARGEST, false, CONTENT, strlen(CONTENT));
+        assert_refused(path_of(*state, "file"), 1, false, XB_ERR_USAGE, ": larger than");
+    }
+    int after = dup(0);
+    close(after);
+    assert_true(before >= 0);
+    assert_int_equal(before, after);
+}
+
+/* ---- files that do not ---- */
+
+static void append_one(const char *root)
+{
+    int descriptor = open(path_of(root, "file"), O_WRONLY | O_APPEND);
+    assert_int_equal(write(descriptor, "x", 1), 1);
+    close(descriptor);
+}
+
+static void append_much(const char *root)
+{
+    for (int i = 0; i < 100; i++)
+        append_one(root);
+}
+
+static void cut_to_half(const char *root)
+{
+    assert_int_equal(truncate(path_of(root, "file"), (off_t)strlen(CONTENT) / 2), 0);
+}
+
+static void empty(const char *root)
+{
+    assert_int_equal(truncate(path_of(root, "file"), 0), 0);
+}
+
+/* In place, as large as before. */
+static void rewrite(const char *root)
+{
+    int descriptor = open(path_of(root, "file"), O_WRONLY);
+    assert_int_equal(write(descriptor, "################################", strlen(CONTENT)),
+                     strlen(CONTENT));
+    close(descriptor);
+}
+
+static void replace(const char *root)
+{
+    char other[PATH_MAX];
+    snprintf(other, sizeof other, "%s", path_of(root, "other"));
+    write_file(root, "other", "another content, longer than the one that was there");
+    assert_int_equal(rename(other, path_of(root, "file")), 0);
+}
+
+static void begin_change(const char *root, void (*happen)(const char *), size_t at)
+{
+    memset(&steer, 0, sizeof steer);
+    steer.root = root;
+    steer.happen = happen;
+    steer.at = at;
+    steer.most = 8; /* five reads: four with something, one without */
+    write_file(root, "file", CONTENT);
+}
+
+WITH_TREE(notices_changes)
+{
+    static void (*const changes[])(const char *) = {append_one, append_much, cut_to_half, empty,
+                                                    rewrite};
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
+        for (size_t at = 2; at <= 5; at++) {
+            print_message("change %zu before read %zu\n", i, at);
+            begin_change(*state, changes[i], at);
+            assert_refused(path_of(*state, "file"), LARGEST, false, XB_ERR_USAGE,
+                           ": changed while it was read; try again when its writer is done");
+        }
+}
+
+/* At its limit a file that grows is one that changes, or too large: refused either way. */
+WITH_TREE(notices_growth_at_the_limit)
+{
+    begin_change(*state, append_one, 2);
+    assert_refused(path_of(*state, "file"), strlen(CONTENT), false, XB_ERR_USAGE, ": larger than");
+}
+
+static struct stat first;
+
+static void as_before(struct stat *file)
+{
+    file->st_size = first.st_size;
+    file->st_mtim = first.st_mtim;
+}
+
+/* Within one tick of the clock that files' times go by. */
+WITH_TREE(notices_changes_that_no_time_tells)
+{
+    for (size_t at = 2; at <= 5; at++) {
+        begin_change(*state, rewrite, at);
+        assert_int_equal(stat(path_of(*state, "file"), &first), 0);
+        steer.edit = as_before;
+        assert_refused(path_of(*state, "file"), LARGEST, false, XB_ERR_USAGE, ": changed while");
+        assert_int_equal(steer.fstats, 2);
+    }
+}
+
+static void other_size(struct stat *file)
+{
+    file->st_size++;
+}
+
+static void other_second(struct stat *file)
+{
+    file->st_mtim.tv_sec++;
+}
+
+static void other_nanosecond(struct stat *file)
+{
+    file->st_mtim.tv_nsec ^= 1;
+}
+
+/* Changed and changed back: what was read in between may be anything. */
+WITH_TREE(notices_changes_that_only_times_tell)
+{
+    static void (*const edits[])(struct stat *) = {other_size, other_second, other_nanosecond};
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        begin_change(*state, NULL, 0);
+        steer.edit = edits[i];
+        assert_refused(path_of(*state, "file"), LARGEST, false, XB_ERR_USAGE, ": changed while");
+    }
+}
+
+/* Who replaces a file by a whole other one disturbs nobody who reads it. */
+WITH_TREE(reads_on_where_it_is_replaced)
+{
+    for (size_t at = 1; at <= 5; at++) {
+        begin_change(*state, replace, at);
+        assert_read(path_of(*state, "file"), LARGEST, false, CONTENT, strlen(CONTENT));
+    }
+}
+
+/* ---- calls that fail ---- */
+
+WITH_TREE(says_which_call_fails)
+{
+    begin_change(*state, NULL, 0);
+    steer.fail_read = EIO;
+    assert_refused(path_of(*state, "file"), LARGEST, false, XB_ERR_SYSTEM, ": cannot be read");
+    begin_change(*state, NULL, 0);
+    steer.fail_fstat = EIO;
+    assert_refused(path_of(*state, "file"), LARGEST, false, XB_ERR_SYSTEM, ": cannot be read");
+    begin_change(*state, NULL, 0);
+    steer.fail_pread = EIO;
+    assert_refused(path_of(*state, "file"), LARGEST, false, XB_ERR_USAGE, ": changed while");
+}
+
+WITH_TREE(goes_on_after_a_signal)
+{
+    begin_change(*state, NULL, 0);
+    steer.fail_read = EINTR;
+    steer.fail_pread = EINTR;
+    assert_read(path_of(*state, "file"), LARGEST, false, CONTENT, strlen(CONTENT));
+    assert_int_equal(steer.reads, 6);
+    assert_int_equal(steer.preads, 5);
+}
+
+static int begin(void **state)
+{
+    memset(&steer, 0, sizeof steer);
+    return make_tree(state);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* F_SETPIPE_SZ */
+#include "base/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "testing.h"
+
+#define PIECE 4096
+
+/* ---- the reader, and who else writes: the linker puts these in the place of the calls ---- */
+
+static time_t seconds, seconds_a_look; /* what the clock shows, and how far it goes at each look */
+static int reader = -1;                /* the pipe's other end */
+static int other = -1;                 /* another writer, or -1 */
+static int looks;
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    (void)clock;
+    seconds += seconds_a_look;
+    *now = (struct timespec){.tv_sec = seconds};
+    return 0;
+}
+
+static void take_all(void)
+{
+    char text[PIECE];
+    while (read(reader, text, sizeof text) > 0)
+        ;
+}
+
+/* At every other look there is room, because the reader has taken all that was there. Behind the
+ * first of these looks the other writer fills it again. */
+int __real_poll(struct pollfd *found, nfds_t count, int timeout);
+int __wrap_poll(struct pollfd *found, nfds_t count, int timeout);
+int __wrap_poll(struct pollfd *found, nfds_t count, int timeout)
+{
+    static const char full[PIECE];
+    if (looks++ % 2 == 0)
+        return 0;
+    take_all();
+    int ready = __real_poll(found, count, timeout);
+    if (other >= 0)
+        assert_int_equal(write(other, full, sizeof full), sizeof full);
+    other = -1;
+    return ready;
+}
+
+/* ---- tests ---- */
+
+/* Writes six pieces and says what came of it. */
+static int write_pieces_to(FILE *stream)
+{
+    static const char text[6 * PIECE];
+    bool written = fwrite(text, 1, sizeof text, stream) == sizeof text && fflush(stream) == 0;
+    int code = written ? 0 : errno;
+    return fclose(stream) == 0 || !written ? code : errno;
+}
+
+static FILE *stream_at(double deadline)
+{
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_true(fcntl(ends[1], F_SETPIPE_SZ, PIECE) >= PIECE);
+    assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+    reader = ends[0];
+    looks = 0;
+    seconds = 100;
+    FILE *stream = xb_pipe_stream(ends[1], deadline);
+    assert_non_null(stream);
+    return stream;
+}
+
+/* It takes a piece every six seconds: each in time, if every piece had a time of its own. */
+TEST(a_slow_reader_has_one_time_for_all)
+{
+    static const struct {
+        double deadline;
+        int code;
+    } rows[] = {{50, ETIMEDOUT}, {100, ETIMEDOUT}, {140, 0}, {0, 0}};
+    seconds_a_look = 6;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(write_pieces_to(stream_at(rows[i].deadline)), rows[i].code);
+        close(reader);
+    }
+}
+
+/* It hangs where the write blocks: the alarm ends it. */
+TEST(another_writer_may_fill_the_fifo)
+{
+    const char *parent = getenv("TMPDIR");
+    char folder[PATH_MAX];
+    char path[PATH_MAX + 8];
+    snprintf(folder, sizeof folder, "%s/xferbench-test-XXXXXX", parent != NULL ? parent : "/tmp");
+    seconds_a_look = 0;
+    looks = 0;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/fifo", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    reader = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(fcntl(reader, F_SETPIPE_SZ, PIECE) >= PIECE);
+    int writer = other = open(path, O_WRONLY);
+    int fd = xb_fifo_open(path, 0);
+    assert_true(fd >= 0);
+    FILE *stream = xb_pipe_stream(fd, 0);
+    assert_non_null(stream);
+    alarm(60);
+    assert_int_equal(write_pieces_to(stream), 0);
+    alarm(0);
+    close(writer);
+    close(reader);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}

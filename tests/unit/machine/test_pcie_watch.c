@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* nftw */
+#include "machine/pcie.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <time.h>
+
+#include "testing.h"
+
+#define WITH_TREE(test) TEST_WITH(test, make_tree, remove_tree)
+
+#include "pcie_fixture.h"
+
+#define DEVICE PCIE_FIXTURE_DEVICE
+#define ROOT_PORT "0000:00:01.0"
+#define GEN1 "2.5 GT/s PCIe\n"
+#define GEN4 "16.0 GT/s PCIe\n"
+#define GEN5 "32.0 GT/s PCIe\n"
+
+/* Rounds of readings that have ended, of any watch. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    unsigned long count;
+} rounds = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void count_round(void *argument)
+{
+    (void)argument;
+    pthread_mutex_lock(&rounds.lock);
+    rounds.count++;
+    pthread_cond_broadcast(&rounds.changed);
+    pthread_mutex_unlock(&rounds.lock);
+}
+
+/* Waits for a round that began after this call: the one that ends first may have begun before. */
+static void wait_reading(void)
+{
+    pthread_mutex_lock(&rounds.lock);
+    unsigned long end = rounds.count + 2;
+    while (rounds.count < end)
+        pthread_cond_wait(&rounds.changed, &rounds.lock);
+    pthread_mutex_unlock(&rounds.lock);
+}
+
+static enum xb_status watch_start(const char *root, const char *bdf,
+                                  const struct xb_pcie_path *path, double interval,
+                                  struct xb_pcie_watch **watch, struct xb_error *error)
+{
+    const struct xb_pcie_watch_task task = {root, bdf, path, interval, count_round, NULL};
+    return xb_pcie_watch_start(&task, watch, error);
+}
+
+static struct xb_pcie_watch *start(const char *root, const char *scenario, double interval)
+{
+    struct xb_pcie_path path;
+    struct xb_pcie_watch *watch = NULL;
+    struct xb_error error;
+
+    pcie_fixture_scenario(root, scenario);
+    xb_pcie_path_read(root, DEVICE, &path);
+    assert_true(path.present);
+    assert_int_equal(watch_start(root, DEVICE, &path, interval, &watch, &error), XB_OK);
+    memset(&path, 0xa5, sizeof path); /* it is copied */
+    return watch;
+}
+
+/* Rewrites what the device says of its link, and waits until that was read. */
+static void let_see(const char *root, const char *name, const char *content)
+{
+    pcie_fixture_set(root, DEVICE, name, content);
+    wait_reading();
+}
+
+static struct xb_pcie_load stop(struct xb_pcie_watch *watch)
+{
+    struct xb_pcie_load load;
+
+    memset(&load, 0xa5, sizeof load);
+    xb_pcie_watch_stop(watch, &load);
+    return load;
+}
+
+WITH_TREE(sees_a_link_train_up)
+{
+    struct xb_pcie_watch *watch = start(*state, "gen1", 0.001);
+
+    xb_pcie_watch_arm(watch, true);
+    wait_reading();
+    let_see(*state, "current_link_speed", GEN5);
+    struct xb_pcie_load load = stop(watch);
+    assert_int_equal(load.count, 1);
+    assert_in_range(load.hops[0].readings, 2, 1000000);
+    assert_true(load.hops[0].speed_gts == 32.0);
+    assert_int_equal(load.hops[0].width, 16);
+    assert_int_equal(load.hops[0].changes, 1);
+    assert_int_equal(load.hops[0].drops, 0);
+    assert_false(load.gone);
+}
+
+WITH_TREE(counts_only_what_it_read_while_armed)
+{
+    struct xb_pcie_watch *watch = start(*state, "gen1", 0.001);
+
+    let_see(*state, "current_link_speed", GEN5);
+    let_see(*state, "current_link_speed", GEN1);
+    xb_pcie_watch_arm(watch, true);
+    xb_pcie_watch_arm(watch, true);
+    wait_reading();
+    xb_pcie_watch_arm(watch, false);
+    xb_pcie_watch_arm(watch, false);
+    let_see(*state, "current_link_speed", GEN4);
+    struct xb_pcie_load load = stop(watch);
+    assert_in_range(load.hops[0].readings, 1, 1000000);
+    assert_true(load.hops[0].speed_gts == 2.5);
+    assert_int_equal(load.hops[0].changes, 0);
+}
+
+WITH_TREE(counts_nothing_unless_armed)
+{
+    struct xb_pcie_watch *watch = start(*state, "healthy", 0.001);
+
+    wait_reading();
+    wait_reading();
+    struct xb_pcie_load load = stop(watch);
+    assert_int_equal(load.count, 1);
+    assert_int_equal(load.hops[0].readings, 0);
+    assert_true(load.hops[0].speed_gts == 0.0);
+    assert_int_equal(load.hops[0].width, 0);
+}
+
+/* A reading that began in time and ended out of it. The pipe holds it up in the middle. */
+WITH_TREE(does_not_count_what_took_too_long)
+{
+    struct xb_pcie_watch *watch = start(*state, "vm", 0.001);
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/" DEVICE "/current_link_speed", (const char *)*state);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    xb_pcie_watch_arm(watch, true);
+    int feed = open(path, O_WRONLY); /* waits for the reader */
+    assert_true(feed >= 0);
+    pcie_fixture_set(*state, DEVICE, "current_link_speed", GEN1);
+    xb_pcie_watch_arm(watch, false);
+    xb_pcie_watch_arm(watch, true);
+    assert_int_equal(write(feed, GEN5, sizeof GEN5 - 1), sizeof GEN5 - 1);
+    assert_int_equal(close(feed), 0);
+    wait_reading();
+    struct xb_pcie_load load = stop(watch);
+    assert_in_range(load.hops[0].readings, 1, 1000000);
+    assert_true(load.hops[0].speed_gts == 2.5);
+}
+
+/* Across a pause too: from the last reading that counted to the next one that does. */
+WITH_TREE(counts_changes)
+{
+    struct xb_pcie_watch *watch = start(*state, "gen1", 0.001);
+
+    xb_pcie_watch_arm(watch, true);
+    wait_reading();
+    let_see(*state, "current_link_speed", GEN5);
+    let_see(*state, "current_link_speed", GEN4);
+    let_see(*state, "current_link_width", "8\n");
+    wait_reading();
+    xb_pcie_watch_arm(watch, false);
+    let_see(*state, "current_link_width", "4\n");
+    let_see(*state, "current_link_width", "2\n");
+    xb_pcie_watch_arm(watch, true);
+    wait_reading();
+    struct xb_pcie_load load = stop(watch);
+    assert_int_equal(load.hops[0].changes, 4);
+    assert_int_equal(load.hops[0].drops, 2);     /* in the pause nobody knows why */
+    assert_true(load.hops[0].speed_gts == 32.0); /* the highest, not the last */
+    assert_int_equal(load.hops[0].width, 16);
+}
+
+WITH_TREE(watches_every_hop)
+{
+    struct xb_pcie_watch *watch = start(*state, "switch-x8", 0.001);
+
+    xb_pcie_watch_arm(watch, true);
+    wait_reading();
+    pcie_fixture_set(*state, "0000:0d:00.0", "current_link_speed", GEN4);
+    wait_reading();
+    struct xb_pcie_load load = stop(watch);
+    assert_int_equal(load.count, 2);
+    assert_true(load.hops[0].speed_gts == 32.0 && load.hops[1].speed_gts == 32.0);
+    assert_int_equal(load.hops[0].width, 16);
+    assert_int_equal(load.hops[1].width, 8);
+    assert_int_equal(load.hops[0].changes, 0);
+    assert_int_equal(load.hops[1].changes, 1);
+}
+
+/* What cannot be read is no reading, and no change. */
+WITH_TREE(asks_the_other_end_where_one_does_not_tell)
+{
+    struct xb_pcie_watch *watch = start(*state, "unknown-speed", 0.001);
+
+    xb_pcie_watch_arm(watch, true);
+    wait_reading();
+    struct xb_pcie_load load = stop(watch);
+    assert_int_equal(load.hops[0].readings, 0);
+    assert_int_equal(load.hops[0].width, 0); /* although that could be read */
+
+    pcie_fixture_set(*state, ROOT_PORT, "current_link_speed", GEN4);
+    struct xb_pcie_path path;
+    struct xb_error error;
+    xb_pcie_path_read(*state, DEVICE, &path);
+    assert_int_equal(watch_start(*state, DEVICE, &path, 0.001, &watch, &error), XB_OK);
+    xb_pcie_watch_arm(watch, true);
+    wait_reading();
+    pcie_fixture_set(*state, ROOT_PORT, "current_link_speed", "Unknown\n");
+    wait_reading();
+    pcie_fixture_set(*state, ROOT_PORT, "current_link_speed", GEN4);
+    wait_reading();
+    load = stop(watch);
+    assert_in_range(load.hops[0].readings, 2, 1000000);
+    assert_true(load.hops[0].speed_gts == 16.0);
+    assert_int_equal(load.hops[0].changes, 0);
+}
+
+WITH_TREE(sees_a_device_vanish)
+{
+    struct xb_pcie_watch *watch = start(*state, "healthy", 0.001);
+
+    xb_pcie_watch_arm(watch, true);
+    wait_reading();
+    pcie_fixture_unplug(*state, DEVICE);
+    wait_reading();
+    /* Back again, as after a reset: it was gone all the same. */
+    pcie_fixture_link(*state, DEVICE, "devices/pci0000:00/0000:00:01.0/" DEVICE);
+    wait_reading();
+    assert_true(stop(watch).gone);
+}
+
+WITH_TREE(sees_a_device_vanish_at_the_very_end)
+{
+    struct xb_pcie_watch *watch = start(*state, "vm", 0.5);
+
+    wait_reading(); /* which leaves half a second until the next one */
+    pcie_fixture_unplug(*state, DEVICE);
+    assert_true(stop(watch).gone);
+}
+
+TEST(watches_what_was_never_there)
+{
+    struct xb_pcie_path path;
+    struct xb_pcie_watch *watch = NULL;
+    struct xb_error error;
+
+    xb_pcie_path_read(XB_PCI_DEVICES, "ffff:ff:1f.7", &path);
+    assert_int_equal(watch_start(XB_PCI_DEVICES, "ffff:ff:1f.7", &path, 0.001, &watch, &error),
+                     XB_OK);
+    xb_pcie_watch_arm(watch, true);
+    wait_reading();
+    struct xb_pcie_load load = stop(watch);
+    assert_int_equal(load.count, 0);
+    assert_false(load.gone); /* it cannot vanish */
+}
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* As /proc/PID/task/TID/stat has it; '?' for a thread that is not there. */
+static char state_of_thread(const char *tid)
+{
+    char path[64 + NAME_MAX], state = '?';
+
+    snprintf(path, sizeof path, "/proc/self/task/%s/stat", tid);
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return state;
+    if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        state = '?';
+    fclose(file);
+    return state;
+}
+
+static bool all_other_threads_sleep(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    const struct dirent *task;
+    bool sleep = true;
+
+    assert_non_null(tasks);
+    while ((task = readdir(tasks)) != NULL)
+        if (task->d_name[0] != '.' && strtol(task->d_name, NULL, 10) != getpid())
+            sleep = sleep && state_of_thread(task->d_name) == 'S';
+    closedir(tasks);
+    return sleep;
+}
+
+WITH_TREE(does_not_stop_at_leisure)
+{
+    double begin = now();
+    struct xb_pcie_watch *watch = start(*state, "healthy", 60.0);
+
+    while (!all_other_threads_sleep()) /* in its pause */
+        sched_yield();
+    stop(watch);
+    assert_true(now() - begin < 30.0);
+}
+
+WITH_TREE(pauses_between_readings)
+{
+    struct xb_pcie_watch *watch = start(*state, "healthy", 0.05);
+    double begin = now();
+
+    for (int i = 0; i < 3; i++)
+        wait_reading();
+    /* The first may have begun just now; two pauses lie between the three. */
+    assert_true(now() - begin >= 0.09);
+    stop(watch);
+}
+
+WITH_TREE(bears_odd_intervals)
+{
+    static const double intervals[] = {0.0, -1.0, -INFINITY, NAN};
+
+    pcie_fixture_scenario(*state, "healthy");
+    for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
+        struct xb_pcie_path path;
+        struct xb_pcie_watch *watch = NULL;
+        struct xb_error error;
+        xb_pcie_path_read(*state, DEVICE, &path);
+        assert_int_equal(watch_start(*state, DEVICE, &path, intervals[i], &watch, &error), XB_OK);
+        wait_reading();
+        wait_reading();
+        stop(watch);
+    }
+    struct xb_pcie_path path;
+    struct xb_pcie_watch *watch = NULL;
+    struct xb_error error;
+    xb_pcie_path_read(*state, DEVICE, &path);
+    assert_int_equal(watch_start(*state, DEVICE, &path, INFINITY, &watch, &error), XB_OK);
+    stop(watch);
+}
+
+TEST(refuses_a_name_that_is_too_long)
+{
+    static char root[5000];
+    struct xb_pcie_path path = {0};
+    struct xb_pcie_watch *watch = NULL;
+    struct xb_error error;
+
+    memset(root, 'a', sizeof root - 1);
+    assert_int_equal(watch_start(root, DEVICE, &path, 0.001, &watch, &error), XB_ERR_SYSTEM);
+    assert_null(watch);
+}
+
+/* It is for the program's own thread to be interrupted. */
+static volatile sig_atomic_t signalled;
+static pthread_t taker;
+static void take_signal(int number)
+{
+    signalled = number;
+    taker = pthread_self();
+}
+
+WITH_TREE(leaves_signals_to_others)
+{
+    struct xb_pcie_watch *watch = start(*state, "healthy", 0.001);
+    struct sigaction action = {.sa_handler = take_signal};
+    struct sigaction before;
+    sigset_t blocked, mask;
+
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
+    /* Blocked here, so that the watch's thread is the only one that could take it. */
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &blocked, &mask), 0);
+    assert_int_equal(sigismember(&mask, SIGUSR1), 0); /* starting has left the mask as it was */
+    assert_int_equal(kill(getpid(), SIGUSR1), 0);
+    wait_reading();
+    wait_reading();
+    assert_int_equal(signalled, 0);
+    stop(watch);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &mask, NULL), 0);
+    assert_int_equal(signalled, SIGUSR1);
+    assert_true(pthread_equal(taker, pthread_self()));
+    assert_int_equal(sigaction(SIGUSR1, &before, NULL), 0);
+}
+
+static void *arm_often(void *argument)
+{
+    for (int i = 0; i < 2000; i++)
+        xb_pcie_watch_arm(argument, i % 2 == 0);
+    return NULL;
+}
+
+/* For ThreadSanitizer, and for the end: armed or not is what the last call said. */
+WITH_TREE(may_be_armed_by_any_thread)
+{
+    struct xb_pcie_watch *watch = start(*state, "gen1", 0.0);
+    pthread_t threads[2];
+
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, arm_often, watch), 0);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    xb_pcie_watch_arm(watch, false);
+    let_see(*state, "current_link_speed", GEN5);
+    wait_reading();
+    assert_false(stop(watch).hops[0].speed_gts == 32.0);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* Every mode: whatever call fails, the row says so and the run goes on. */
+
+#include "testing.h"
+
+#include "modes_fixture.h"
+#include "sanitized.h"
+
+/* From one call that fails to the next: with a sanitizer, which makes each run several times as
+ * long, fewer; for races between the threads fewer still are enough. */
+#define STRIDE(at) (HAS_THREAD_SANITIZER ? 24 + (at) : IS_SANITIZED ? 12 + (at) / 2 : 2 + (at) / 4)
+#define LATER_STRIDE(at)                                                                           \
+    (HAS_THREAD_SANITIZER ? 24 + 4 * (at) : IS_SANITIZED ? 12 + (at) : 2 + (at) / 2)
+
+/* Ways to run each mode; two sizes, so that another case follows the one that is struck. */
+static const char *const struck[][9] = {
+    {"--mode", "pageable", "--threads", "2", NULL},
+    {"--mode", "pinned", "--direction", "h2d,bidir", NULL},
+    {"--mode", "async", "--chunk", "32K", "--streams", "3", NULL},
+    {"--mode", "double-buffer", "--chunk", "32K", NULL},
+    {"--mode", "double-buffer", "--chunk", "32K", "--kernel-time", "1us", NULL},
+    {"--mode", "zero-copy", "--passes", "2", "--direction", "h2d,bidir", NULL},
+    {"--mode", "managed", "--managed", "fault,prefetch,advise", NULL},
+    {"--mode", "peer", "--pairs", "0:1", "--peer-path", "direct-read,direct-write", NULL},
+    {"--mode", "peer", "--pairs", "0:1", "--peer-path", "staged", NULL},
+    {"--mode", "peer", "--pairs", "0:1", "--by", "kernel", NULL},
+    {"--mode", "local", "--by", "engine,kernel", NULL},
+    {"--mode", "pinned", "--simultaneous", "--direction", "d2h", "--device", "0,1", NULL},
+    {"--mode", "async", "--simultaneous", "--direction", "bidir", "--device", "0,1", NULL},
+    {"--mode", "peer", "--pairs", "0:1,0:2", "--simultaneous", "--peer-path", "direct-read", NULL},
+    {"--mode", "batch", "--batch", "each,call,graph", NULL},
+    {"--mode", "batch", "--batch", "packed,kernel", NULL},
+    {"--mode", "batch", "--batch", "pitched", "--layout", "rows", NULL},
+    {"--mode", "resident", "--steps", "3", NULL},
+    {"--mode", "job", "--job-out", "32K", "--chunk", "32K", NULL},
+    {"--mode", "quantize", "--to", "int8", "--encode-chunk", "32K", "--threads", "2", NULL},
+    {"--mode", "compress", "--codec", "for", "--encode-chunk", "32K", "--threads", "2", NULL},
+    {"--mode", "pin", "--pin-by", "used,copy", "--direction", "h2d", NULL},
+    {"--mode", "pageable,managed", "--latency", NULL},
+    {"--mode", "peer", "--pairs", "0:1", "--latency", NULL},
+    {"--mode", "loads", NULL},
+    {"--mode", "peer-loads", "--pairs", "0:1", NULL},
+};
+
+static bool is_struck(const struct xb_result *result)
+{
+    return result->row.status == XB_RESULT_ERROR && result->error.native_code == 999;
+}
+
+/* Rows that run together are one case, which the row of their sum counts for. */
+static bool counts(const struct xb_result *result)
+{
+    return !result->test.simultaneous || result->test.sum;
+}
+
+/* A failure strikes one case and those of a device that did not open; the others go on. */
+static void check_struck(const struct fixture *f)
+{
+    size_t cases = 0;
+    bool device_lost = false;
+    bool advised = false;
+    for (size_t i = 0; i < f->run.case_count; i++) {
+        const struct xb_result *result = &f->run.results[i];
+        advised = advised || strcmp(result->test.variant, "advise") == 0;
+        if (!is_struck(result)) {
+            expect_status(result, XB_RESULT_OK);
+            continue;
+        }
+        assert_non_null(strstr(result->reason, "fakeErrorInjected"));
+        assert_int_equal(result->bandwidth.n, 0);
+        assert_int_equal(result->row.verified, XB_VERIFIED_UNKNOWN);
+        cases += counts(result);
+        device_lost = device_lost || strcmp(result->error.call, "device_open") == 0;
+    }
+    if (device_lost)
+        return;
+    assert_true(cases <= xb_fake.failures);
+    /* The one failure that spoils nothing: taking advice back. */
+    if (!advised)
+        assert_int_equal(cases, xb_fake.failures);
+}
+
+static void start_struck(struct fixture *f, size_t way)
+{
+    const struct xb_mode *mode = xb_mode_find(struck[way][1]);
+    const char *arguments[16] = {"--size", "96K,64K", "--samples=1", "--time-limit", "10ms"};
+    if (mode != NULL && mode->latency != NULL) /* which is of no small memory */
+        arguments[1] = "3M,2M";
+    memcpy(&arguments[5], struck[way], sizeof struck[way]);
+    reset_fake();
+    xb_fake.device_count = 3;
+    plan(f, arguments);
+}
+
+/* Counts from the run's beginning on: all of setup. */
+MODES_TEST(test_each_call_failing_in_setup_gives_an_error_row)
+{
+    for (size_t way = 0; way < COUNT_OF(struck); way++)
+        for (unsigned at = 1; at <= 120; at += STRIDE(at)) {
+            struct fixture f;
+            start_struck(&f, way);
+            xb_fake.fail_at = at;
+            go(&f, NULL);
+            check_struck(&f);
+            finish(&f);
+        }
+}
+
+/* The so-many-th call after a case's last warm-up sample fails, in every second case. */
+struct strike {
+    size_t first; /* 0: in the run's first case, third, ...; 1: in the second, fourth, ... */
+    unsigned after;
+};
+
+static void strike(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
+{
+    const struct strike *at = argument;
+    size_t cases_before = 0;
+    hurry(NULL, run, samples, bandwidth);
+    for (size_t i = 0; i < run->done_count; i++)
+        cases_before += counts(&run->results[i]);
+    if (samples == 0 && cases_before % 2 == at->first)
+        xb_fake.fail_at = xb_fake.calls + at->after;
+}
+
+/* Strikes ever later, more coarsely as a case repeats itself, until nothing is struck: each case
+ * that is struck is followed by one that must go on, unless the failure comes so late that it
+ * strikes that one. */
+static void strike_every_second(size_t way, size_t first)
+{
+    bool happened = true;
+    for (struct strike at = {.first = first, .after = 1}; happened;
+         at.after += LATER_STRIDE(at.after)) {
+        struct fixture f;
+        const struct xb_run_observer observer = {.progress = strike, .argument = &at};
+        start_struck(&f, way);
+        assert_true(at.after < 100000);
+        go(&f, &observer);
+        check_struck(&f);
+        happened = xb_fake.failures > 0;
+        finish(&f);
+    }
+}
+
+/* Warm-up, references, samples, verification. */
+MODES_TEST(test_each_call_failing_later_gives_an_error_row)
+{
+    for (size_t way = 0; way < COUNT_OF(struck); way++)
+        for (size_t first = 0; first < 2; first++)
+            strike_every_second(way, first);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The second opinion on copied data: windows of two buffers, compared byte by byte. */
+#include "testing.h"
+
+#include "modes/proof.h"
+
+#include <string.h>
+
+#define BYTES (100 * 4096 + 37) /* no window but the last reaches its last bytes */
+
+static void free_nothing(struct xb_buffer *buffer)
+{
+    assert_null(buffer); /* host memory is read in place */
+}
+
+static struct xb_mismatch compare(size_t wrong)
+{
+    static unsigned char one[BYTES], other[BYTES];
+    static const struct xb_backend backend = {.buffer_free = free_nothing};
+    struct xb_device device = {.backend = &backend};
+    struct xb_queue queue = {.device = &device};
+    struct xb_buffer buffers[2] = {{.memory = XB_MEMORY_PAGEABLE, .host_address = one},
+                                   {.memory = XB_MEMORY_PAGEABLE, .host_address = other}};
+    const struct xb_proof_side sides[2] = {{&queue, &buffers[0], 0}, {&queue, &buffers[1], 0}};
+    struct xb_mismatch found = {0};
+    struct xb_error error;
+    memset(other, 0, sizeof other);
+    other[wrong] = 1;
+    assert_int_equal(xb_proof_compare(&sides[0], &sides[1], BYTES, &found, &error), XB_OK);
+    return found;
+}
+
+TEST(the_last_window_ends_with_the_data)
+{
+    static const size_t seen[] = {0, 4095, BYTES - 4096, BYTES - 1};
+    (void)state;
+    for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
+        struct xb_mismatch found = compare(seen[i]);
+        assert_int_equal(found.wrong_bytes, 1);
+        assert_int_equal(found.first_offset, seen[i]);
+    }
+    assert_int_equal(compare(4096).wrong_bytes, 0); /* between two windows */
+}

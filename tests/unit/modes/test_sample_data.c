@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Data to make smaller: each kind is what it says, wherever the threads' parts begin. */
+#define _GNU_SOURCE /* nftw, mkfifo */
+#include "modes/sample_data.h"
+
+#include "base/parallel.h"
+
+#include "backends/verify.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+
+#include "testing.h"
+
+#define FIXTURE_TEST(name) TEST_WITH(name, reset, remove_tree)
+
+#include "fixture_tree.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+#define SEED 20260u
+/* Several blocks of text, and of values a part of one more, with a part of a value. */
+#define BYTES (3u * XB_TEXT_BLOCK + 2 * 4096 + 1234 * 4 + 3)
+
+/*
+ * This program is linked with --wrap for these two. A split is what another number of CPUs would
+ * have made: parts of so many grains, the last one first. And a file can become shorter, or fail,
+ * between its opening and a read.
+ */
+static struct {
+    uint64_t grains; /* of a part; 0: as it is */
+    size_t read_most, reads_left;
+    bool ends, fails; /* what comes once no reads are left */
+} steer;
+
+void __real_xb_parallel_for(uint64_t total, uint64_t grain,
+                            void (*work)(void *argument, uint64_t begin, uint64_t end),
+                            void *argument);
+void __wrap_xb_parallel_for(uint64_t total, uint64_t grain,
+                            void (*work)(void *argument, uint64_t begin, uint64_t end),
+                            void *argument);
+ssize_t __real_read(int descriptor, void *buffer, size_t size);
+ssize_t __wrap_read(int descriptor, void *buffer, size_t size);
+
+void __wrap_xb_parallel_for(uint64_t total, uint64_t grain,
+                            void (*work)(void *argument, uint64_t begin, uint64_t end),
+                            void *argument)
+{
+    if (steer.grains == 0) {
+        __real_xb_parallel_for(total, grain, work, argument);
+        return;
+    }
+    uint64_t part = grain * steer.grains;
+    for (uint64_t end = total; end > 0;) {
+        uint64_t begin = (end - 1) / part * part;
+        work(argument, begin, end);
+        end = begin;
+    }
+}
+
+ssize_t __wrap_read(int descriptor, void *buffer, size_t size)
+{
+    if ((steer.ends || steer.fails) && steer.reads_left-- == 0) {
+        errno = EIO;
+        return steer.fails ? -1 : 0;
+    }
+    bool cuts = steer.read_most > 0 && size > steer.read_most;
+    return __real_read(descriptor, buffer, cuts ? steer.read_most : size);
+}
+
+static int reset(void **state)
+{
+    memset(&steer, 0, sizeof steer);
+    return make_tree(state);
+}
+
+/* ---- what is made ---- */
+
+static void *fill(const char *word, unsigned long long seed, size_t bytes)
+{
+    struct xb_error error = {0};
+    char *memory = malloc(bytes + 1);
+    assert_non_null(memory);
+    memory[bytes] = '#';
+    if (xb_data_fill(word, seed, memory, bytes, &error) != XB_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(memory[bytes], '#');
+    return memory;
+}
+
+static void *fill_weights(unsigned long long seed, size_t bytes)
+{
+    char *memory = malloc(bytes + 1);
+    assert_non_null(memory);
+    memory[bytes] = '#';
+    xb_weights_fill(seed, memory, bytes);
+    assert_int_equal(memory[bytes], '#');
+    return memory;
+}
+
+static const char *const made_up[] = {"random", "integers", "floats", "text"};
+
+/* The word, and for NULL the weights. */
+static void *fill_any(const char *word, unsigned long long seed, size_t bytes)
+{
+    return word != NULL ? fill(word, seed, bytes) : fill_weights(seed, bytes);
+}
+
+FIXTURE_TEST(test_only_seed_and_position_count)
+{
+    for (size_t i = 0; i <= COUNT_OF(made_up); i++) {
+        const char *word = i < COUNT_OF(made_up) ? made_up[i] : NULL;
+        char *all = fill_any(word, SEED, BYTES);
+        for (steer.grains = 1; steer.grains <= 3; steer.grains++) {
+            char *split = fill_any(word, SEED, BYTES);
+            assert_memory_equal(all, split, BYTES);
+            free(split);
+        }
+        steer.grains = 0;
+        char *beginning = fill_any(word, SEED, XB_TEXT_BLOCK + 5);
+        assert_memory_equal(all, beginning, XB_TEXT_BLOCK + 5);
+        char *other = fill_any(word, SEED + 1, BYTES);
+        assert_memory_not_equal(all, other, 4096);
+        free(other);
+        free(beginning);
+        free(all);
+    }
+}
+
+/* No block is another's again. */
+FIXTURE_TEST(test_blocks_differ)
+{
+    for (size_t i = 0; i <= COUNT_OF(made_up); i++) {
+        char *all = fill_any(i < COUNT_OF(made_up) ? made_up[i] : NULL, SEED, BYTES);
+        assert_memory_not_equal(all, all + XB_TEXT_BLOCK, 4096);
+        assert_memory_not_equal(all, all + 4096, 4096);
+        free(all);
+    }
+}
+
+FIXTURE_TEST(test_random_is_the_pattern)
+{
+    void *memory = fill("random", SEED, BYTES);
+    struct xb_mismatch found = xb_host_check(memory, 0, BYTES, (struct xb_pattern){.seed = SEED});
+    assert_int_equal(found.wrong_bytes, 0);
+    free(memory);
+}
+
+FIXTURE_TEST(test_integers_differ_in_their_low_bits)
+{
+    enum { BLOCKS = 64, VALUES = BLOCKS * XB_DATA_BLOCK_VALUES, LOW = 1 << XB_DATA_INTEGER_BITS };
+    uint32_t *values = fill("integers", SEED, VALUES * sizeof *values);
+    unsigned counts[LOW] = {0}, set[2][XB_DATA_INTEGER_BITS] = {{0}};
+    for (size_t block = 0; block < BLOCKS; block++) {
+        const uint32_t *first = &values[block * XB_DATA_BLOCK_VALUES];
+        uint32_t least = UINT32_MAX, most = 0;
+        for (size_t i = 0; i < XB_DATA_BLOCK_VALUES; i++) {
+            assert_int_equal(first[i] / LOW, first[0] / LOW);
+            least = first[i] < least ? first[i] : least;
+            most = first[i] > most ? first[i] : most;
+            counts[first[i] % LOW]++;
+            for (unsigned bit = 0; bit < XB_DATA_INTEGER_BITS; bit++)
+                set[i % 2][bit] += first[i] >> bit & 1;
+        }
+        assert_in_range(most - least, LOW / 2, LOW - 1); /* so it takes all 11 bits */
+        assert_true(block == 0 || first[0] / LOW != first[-1] / LOW);
+    }
+    /* 32 of each are expected: so far off is one in many millions, and the seed is fixed. */
+    for (size_t i = 0; i < LOW; i++)
+        assert_in_range(counts[i], 5, 75);
+    for (size_t bit = 0; bit < XB_DATA_INTEGER_BITS; bit++)
+        for (size_t odd = 0; odd < 2; odd++) /* half of every second value's */
+            assert_in_range(set[odd][bit], VALUES / 4 * 95 / 100, VALUES / 4 * 105 / 100);
+    free(values);
+}
+
+FIXTURE_TEST(test_floats_are_a_smooth_signal_with_noise)
+{
+    enum { VALUES = 64 * XB_DATA_BLOCK_VALUES };
+    float *values = fill("floats", SEED, VALUES * sizeof *values);
+    unsigned alike = 0;
+    float least = values[0], most = values[0];
+    for (size_t i = 0; i < VALUES; i++) {
+        assert_true(values[i] >= XB_DATA_FLOAT_LEAST);
+        assert_true(values[i] < XB_DATA_FLOAT_LEAST + XB_DATA_FLOAT_RANGE);
+        /* A step is a small part of the range, also from block to block. */
+        float step = i > 0 ? values[i] - values[i - 1] : 0;
+        assert_true(step > -0.05f && step < 0.05f);
+        alike += i > 0 && step == 0;
+        least = values[i] < least ? values[i] : least;
+        most = values[i] > most ? values[i] : most;
+    }
+    assert_in_range(alike, 0, VALUES / 50);
+    assert_true(most - least > XB_DATA_FLOAT_RANGE / 4);
+    free(values);
+}
+
+FIXTURE_TEST(test_weights_are_normal_in_small_formats)
+{
+    enum { VALUES = 64 * XB_DATA_BLOCK_VALUES, EXPONENTS = 7 };
+    uint32_t *values = fill_weights(SEED, VALUES * sizeof *values);
+    unsigned counts[EXPONENTS] = {0};
+    unsigned negative = 0, set[23] = {0};
+    for (size_t i = 0; i < VALUES; i++) {
+        uint32_t exponent = values[i] >> 23 & 0xff;
+        assert_in_range(exponent, 127 - 6, 127); /* [2^-6, 2) */
+        counts[exponent - (127 - 6)]++;
+        negative += values[i] >> 31;
+        for (unsigned bit = 0; bit < 23; bit++)
+            set[bit] += values[i] >> bit & 1;
+    }
+    for (size_t i = 0; i < EXPONENTS; i++)
+        assert_in_range(counts[i], VALUES / EXPONENTS * 9 / 10, VALUES / EXPONENTS * 11 / 10);
+    assert_in_range(negative, VALUES * 48 / 100, VALUES * 52 / 100);
+    for (unsigned bit = 0; bit < 23; bit++)
+        assert_in_range(set[bit], VALUES * 48 / 100, VALUES * 52 / 100);
+    free(values);
+}
+
+FIXTURE_TEST(test_zeros_are_zeros)
+{
+    char *memory = fill("zeros", SEED, BYTES);
+    for (size_t i = 0; i < BYTES; i++)
+        assert_int_equal(memory[i], 0);
+    free(memory);
+}
+
+/* ---- text ---- */
+
+/* The words, sorted; `rank` is each one's. */
+struct known_word {
+    char letters[XB_TEXT_WORD_SIZE];
+    unsigned rank;
+};
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(((const struct known_word *)a)->letters, ((const struct known_word *)b)->letters);
+}
+
+static void list_words(struct known_word *words)
+{
+    for (unsigned rank = 0; rank < XB_TEXT_WORDS; rank++) {
+        size_t length = xb_text_word(rank, words[rank].letters);
+        assert_int_equal(length, strlen(words[rank].letters));
+        assert_in_range(length, 1, XB_TEXT_WORD_SIZE - 1);
+        words[rank].rank = rank;
+    }
+    qsort(words, XB_TEXT_WORDS, sizeof *words, compare);
+}
+
+FIXTURE_TEST(test_no_two_words_are_alike)
+{
+    static struct known_word words[XB_TEXT_WORDS];
+    list_words(words);
+    for (size_t i = 1; i < XB_TEXT_WORDS; i++)
+        assert_true(compare(&words[i - 1], &words[i]) < 0);
+}
+
+/* Counts the words of a block by their ranks. The last one may be cut. */
+static void count_words(const struct known_word *words, const char *text, unsigned *counts)
+{
+    for (size_t at = 0; at < XB_TEXT_BLOCK;) {
+        struct known_word word = {.rank = 0};
+        size_t length = 0;
+        for (; at + length < XB_TEXT_BLOCK && isalpha((unsigned char)text[at + length]); length++) {
+            assert_in_range(length, 0, XB_TEXT_WORD_SIZE - 2);
+            word.letters[length] = (char)tolower((unsigned char)text[at + length]);
+        }
+        at += length;
+        const struct known_word *known = bsearch(&word, words, XB_TEXT_WORDS, sizeof word, compare);
+        if (at == XB_TEXT_BLOCK)
+            break;
+        if (known == NULL)
+            fail_msg("'%s' is no word", word.letters);
+        else
+            counts[known->rank]++;
+        at += text[at] == ',' || text[at] == '.';
+        if (at < XB_TEXT_BLOCK)
+            assert_true(text[at] == ' ' || text[at] == '\n');
+        at++;
+    }
+}
+
+static size_t occurrences(const char *text, size_t bytes, char letter)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < bytes; i++)
+        count += text[i] == letter;
+    return count;
+}
+
+FIXTURE_TEST(test_text_is_of_the_words)
+{
+    enum { BLOCKS = 8, LENGTH = BLOCKS * XB_TEXT_BLOCK };
+    static struct known_word words[XB_TEXT_WORDS];
+    unsigned counts[XB_TEXT_WORDS] = {0};
+    unsigned all = 0, used = 0, first_ten = 0;
+    char *text = fill("text", SEED, LENGTH);
+    list_words(words);
+    for (size_t block = 0; block < BLOCKS; block++)
+        count_words(words, text + block * XB_TEXT_BLOCK, counts);
+    for (size_t i = 0; i < XB_TEXT_WORDS; i++) {
+        all += counts[i];
+        used += counts[i] > 0;
+        first_ten += i < 10 ? counts[i] : 0;
+    }
+    assert_true(used > XB_TEXT_WORDS * 9 / 10);
+    /* Zipf's law gives the first ten words of 2,000 a share of 0.36. */
+    assert_in_range(first_ten * 100 / all, 25, 50);
+    static const char stops[] = ".,\n";
+    for (size_t i = 0; stops[i] != '\0'; i++)
+        assert_true(occurrences(text, LENGTH, stops[i]) > all / 50);
+    free(text);
+}
+
+/* ---- files, and words that are none ---- */
+
+static const char *word_of(const char *root, const char *name)
+{
+    static char word[PATH_MAX + 8];
+    snprintf(word, sizeof word, "file:%s/%s", root, name);
+    return word;
+}
+
+FIXTURE_TEST(test_a_file_is_repeated)
+{
+    static const char *const contents[] = {"x", "abcde", "a longer one, which is repeated too"};
+    for (size_t i = 0; i < COUNT_OF(contents); i++) {
+        size_t length = strlen(contents[i]);
+        write_file(*state, "data", contents[i]);
+        for (steer.grains = 0; steer.grains <= 1; steer.grains++) {
+            enum { LONG = 3 * 1048576 + 7 }; /* several parts */
+            const size_t lengths[] = {1, length, length + 1, 3 * length - 1, LONG};
+            for (size_t k = 0; k < COUNT_OF(lengths); k++) {
+                char *memory = fill(word_of(*state, "data"), SEED, lengths[k]);
+                for (size_t at = 0; at < lengths[k]; at++)
+                    if (memory[at] != contents[i][at % length])
+                        fail_msg("byte %zu of %zu of \"%s\" is wrong", at, lengths[k], contents[i]);
+                free(memory);
+            }
+        }
+    }
+}
+
+FIXTURE_TEST(test_a_file_is_read_in_pieces)
+{
+    write_file(*state, "data", "0123456789");
+    steer.read_most = 3;
+    char *memory = fill(word_of(*state, "data"), SEED, 25);
+    assert_memory_equal(memory, "0123456789012345678901234", 25);
+    free(memory);
+}
+
+static void expect_refused(const char *word, const char *part)
+{
+    struct xb_error error = {0};
+    char byte;
+    assert_int_equal(xb_data_check(word, &error), XB_ERR_USAGE);
+    assert_int_equal(error.status, XB_ERR_USAGE);
+    if (strstr(error.message, part) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.message, part);
+    assert_int_not_equal(xb_data_fill(word, SEED, &byte, 1, &error), XB_OK);
+}
+
+FIXTURE_TEST(test_a_word_that_is_none_is_refused)
+{
+    struct xb_error error = {0};
+    static const char *const words[] = {"random", "integers", "floats", "text", "zeros"};
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        assert_int_equal(xb_data_check(words[i], &error), XB_OK);
+    expect_refused("integer", "did you mean 'integers'?");
+    expect_refused("zeroes", "did you mean 'zeros'?");
+    expect_refused("file", "did you mean 'file:'?");
+    expect_refused("elephants", "is none of random");
+}
+
+FIXTURE_TEST(test_a_file_that_is_no_data_is_refused)
+{
+    const char *root = *state;
+    struct xb_error error = {0};
+    write_file(root, "empty", "");
+    write_file(root, "data", "x");
+    char pipe[PATH_MAX];
+    snprintf(pipe, sizeof pipe, "%s/pipe", root);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    assert_int_equal(xb_data_check(word_of(root, "data"), &error), XB_OK);
+    expect_refused(word_of(root, "empty"), "empty: is empty");
+    expect_refused(word_of(root, "pipe"), "pipe: is no regular file");
+    expect_refused(word_of(root, ""), "is no regular file");
+    expect_refused(word_of(root, "missing"), "missing: cannot be read");
+    expect_refused("file:", "cannot be read");
+    assert_int_equal(xb_data_check(word_of(root, "missing"), &error), XB_ERR_USAGE);
+    assert_int_equal(error.native_code, ENOENT);
+    assert_string_equal(error.native_name, "ENOENT");
+}
+
+FIXTURE_TEST(test_a_file_that_changes_is_an_error)
+{
+    struct xb_error error = {0};
+    char memory[64];
+    write_file(*state, "data", "0123456789");
+    const char *word = word_of(*state, "data");
+    steer.read_most = 4;
+    steer.reads_left = 1;
+    steer.ends = true;
+    assert_int_equal(xb_data_fill(word, SEED, memory, sizeof memory, &error), XB_ERR_SYSTEM);
+    assert_non_null(strstr(error.message, "data: became shorter"));
+    steer.ends = false;
+    steer.fails = true;
+    steer.reads_left = 1;
+    assert_int_equal(xb_data_fill(word, SEED, memory, sizeof memory, &error), XB_ERR_SYSTEM);
+    assert_non_null(strstr(error.message, "data: cannot be read"));
+    assert_int_equal(error.native_code, EIO);
+}
