@@ -62,8 +62,30 @@ bool can(uint32_t capabilities);
 
 int set_up(void **state);
 int tear_down(void **state); /* whatever damage was asked for is over, too */
+
+/* The tests of one file, or some of them. */
+struct group {
+    const char *name, *what;
+    bool is_damaged; /* over the backend whose copies can be damaged */
+    size_t count;
+    struct CMUnitTest tests[24];
+};
+extern struct group plain_tests, kernel_tests, pair_tests, piece_tests, event_tests, decode_tests,
+    held_decode_tests, digest_tests, file_tests, damaged_file_tests, damage_tests;
+void add_to_group(struct group *group, struct CMUnitTest test);
+
+/* A test of a group: TEST(what_holds) { ... }. A file defines OWN_GROUP, and OWN_END if what ends
+ * its tests is not tear_down. */
+#define TEST_OF(group, name, end)                                                                  \
+    static void name(void **state);                                                                \
+    __attribute__((constructor)) static void add_##name(void)                                      \
+    {                                                                                              \
+        add_to_group(&(group),                                                                     \
+                     (struct CMUnitTest)cmocka_unit_test_setup_teardown(name, set_up, end));       \
+    }                                                                                              \
+    static void name(NO_STATE)
 #undef TEST
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) TEST_OF(OWN_GROUP, name, tear_down)
 
 /* On f->queue: enqueues filling all of f->there, or copying. */
 void fill(struct xb_pattern with);
@@ -83,13 +105,3 @@ struct xb_mismatch check(uint64_t bytes);
 void expect_range(const unsigned char *memory, uint64_t to, uint64_t from, uint64_t bytes);
 
 struct xb_buffer *allocate(enum xb_memory memory); /* of BYTES, on f->device */
-
-/* The tests of one file. */
-struct group {
-    const char *name, *what;
-    const struct CMUnitTest *tests;
-    size_t count;
-    bool is_damaged; /* over the backend whose copies can be damaged */
-};
-extern const struct group kernel_tests, pair_tests, piece_tests, event_tests, decode_tests,
-    held_decode_tests, digest_tests, file_tests, damaged_file_tests, damage_tests;

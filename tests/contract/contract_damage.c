@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
+struct group damage_tests = {"damage", "damage", true, 0, {}};
+#define OWN_GROUP damage_tests
+
 #define DECODED 65540u /* of a decoding: the last word is not whole */
 #define PIECES MANY(1000u)
 #define PIECE_BYTES 4096u
@@ -124,12 +127,12 @@ static void damage_copies(enum xb_memory memory, bool by_kernel)
     tested->buffer_free(to);
 }
 
-static void test_copies_take_damage(NO_STATE)
+TEST(copies_take_damage)
 {
     damage_copies(XB_MEMORY_PINNED, false);
 }
 
-static void test_copies_within_the_device_take_damage(NO_STATE)
+TEST(copies_within_the_device_take_damage)
 {
     struct xb_buffer *source = allocate(XB_MEMORY_DEVICE);
     MUST(queue_fill, f->queue, source, BYTES, pattern);
@@ -142,14 +145,14 @@ static void test_copies_within_the_device_take_damage(NO_STATE)
     tested->buffer_free(source);
 }
 
-static void test_kernel_copies_take_damage(NO_STATE)
+TEST(kernel_copies_take_damage)
 {
     NEEDS(XB_CAP_KERNELS | XB_CAP_MAPPED);
     damage_copies(XB_MEMORY_MAPPED, true);
 }
 
 /* Where nobody knows what the device holds, a word is wrong in place of a bit. */
-static void test_computed_data_takes_damage(NO_STATE)
+TEST(computed_data_takes_damage)
 {
     struct xb_pattern computed = pattern;
     NEEDS(XB_CAP_KERNELS);
@@ -163,7 +166,7 @@ static void test_computed_data_takes_damage(NO_STATE)
 }
 
 /* In and out again: no damage undoes itself on the way back. */
-static void test_damage_adds_up(NO_STATE)
+TEST(damage_adds_up)
 {
     struct xb_buffer *in = allocate(XB_MEMORY_PINNED);
     for (size_t i = 0; i < ALL; i++) {
@@ -179,7 +182,7 @@ static void test_damage_adds_up(NO_STATE)
     tested->buffer_free(in);
 }
 
-static void test_small_copies_are_left_alone(NO_STATE)
+TEST(small_copies_are_left_alone)
 {
     for (size_t i = 0; i < ALL; i++) {
         xb_host_fill(f->pinned->host_address, 0, BYTES, pattern);
@@ -190,7 +193,7 @@ static void test_small_copies_are_left_alone(NO_STATE)
     }
 }
 
-static void test_prefetches_take_damage(NO_STATE)
+TEST(prefetches_take_damage)
 {
     NEEDS(XB_CAP_MANAGED);
     struct xb_buffer *managed = allocate(XB_MEMORY_MANAGED);
@@ -207,7 +210,7 @@ static void test_prefetches_take_damage(NO_STATE)
     tested->buffer_free(managed);
 }
 
-static void test_peer_copies_take_damage(NO_STATE)
+TEST(peer_copies_take_damage)
 {
     struct xb_device *device = NULL;
     struct xb_queue *queue = NULL;
@@ -232,7 +235,7 @@ static void test_peer_copies_take_damage(NO_STATE)
 }
 
 /* A chase that loses a load ends a line too early. */
-static void test_chases_take_damage(NO_STATE)
+TEST(chases_take_damage)
 {
     struct xb_buffer *cursor = NULL;
     NEEDS(XB_CAP_KERNELS);
@@ -251,7 +254,7 @@ static void test_chases_take_damage(NO_STATE)
 /* ---- decodings ---- */
 
 /* Whatever the data is, here numbers that are all the same. */
-static void test_decodings_take_damage(NO_STATE)
+TEST(decodings_take_damage)
 {
     static float original[DECODED / sizeof(float)];
     static uint64_t wanted[DECODED / 8 + 1];
@@ -320,7 +323,7 @@ static void damage_pieces(unsigned way, struct xb_pieces *list, struct xb_graph 
     }
 }
 
-static void test_pieces_take_damage(NO_STATE)
+TEST(pieces_take_damage)
 {
     static const uint32_t needs[] = {XB_CAP_BATCH, XB_CAP_KERNELS, XB_CAP_GRAPH, XB_CAP_ROWS};
     static struct xb_piece pieces[PIECES];
@@ -343,19 +346,3 @@ static void test_pieces_take_damage(NO_STATE)
     tested->pieces_close(list);
     tested->buffer_free(host);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(test_copies_take_damage),
-    TEST(test_kernel_copies_take_damage),
-    TEST(test_copies_within_the_device_take_damage),
-    TEST(test_computed_data_takes_damage),
-    TEST(test_damage_adds_up),
-    TEST(test_small_copies_are_left_alone),
-    TEST(test_prefetches_take_damage),
-    TEST(test_peer_copies_take_damage),
-    TEST(test_chases_take_damage),
-    TEST(test_decodings_take_damage),
-    TEST(test_pieces_take_damage),
-};
-
-const struct group damage_tests = {"damage", "damage", tests, COUNT_OF(tests), true};

@@ -12,6 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct group decode_tests = {"decoding", "decoding", false, 0, {}};
+#define OWN_GROUP decode_tests
+/* Apart: a tool that runs each kernel by itself, to look for wrong accesses, would wait for the
+ * hold's. */
+struct group held_decode_tests = {"held", "decoding behind a hold", false, 0, {}};
+
 #define GAP 256u           /* at least so much poison between two targets */
 #define CHUNKS 700u        /* the most of one test */
 #define REPORT_BYTES 1024u /* the report and a guard behind it */
@@ -259,14 +265,14 @@ static void decode_all(enum xb_format format, enum xb_memory memory)
     end();
 }
 
-static void test_every_format_is_decoded(NO_STATE)
+TEST(every_format_is_decoded)
 {
     NEEDS(XB_CAP_KERNELS);
     for (int format = 0; format < XB_FORMATS; format++)
         decode_all((enum xb_format)format, XB_MEMORY_DEVICE);
 }
 
-static void test_mapped_memory_is_decoded(NO_STATE)
+TEST(mapped_memory_is_decoded)
 {
     NEEDS(XB_CAP_KERNELS | XB_CAP_MAPPED);
     decode_all(XB_FORMAT_FP16, XB_MEMORY_MAPPED);
@@ -274,7 +280,7 @@ static void test_mapped_memory_is_decoded(NO_STATE)
 }
 
 /* Nothing may have to be loaded for it: that would hang. */
-static void test_decoding_stands_behind_a_hold(NO_STATE)
+TEST_OF(held_decode_tests, decoding_stands_behind_a_hold, tear_down)
 {
     NEEDS(XB_CAP_KERNELS | XB_CAP_HOLD);
     for (int format = 0; format < XB_FORMATS; format++) {
@@ -364,7 +370,7 @@ static void make_absurd(const struct small *small)
         add(small->encoded, small->encoded_bytes, targets[j]);
 }
 
-static void test_damaged_chunks_stay_within_the_target(NO_STATE)
+TEST(damaged_chunks_stay_within_the_target)
 {
     NEEDS(XB_CAP_KERNELS);
     decode_damaged(flip);
@@ -382,7 +388,7 @@ static void test_damaged_chunks_stay_within_the_target(NO_STATE)
         REFUSED(queue_decode, f->queue, &bad);                                                     \
     } while (0)
 
-static void test_bad_decodings_are_refused(NO_STATE)
+TEST(bad_decodings_are_refused)
 {
     NEEDS(XB_CAP_KERNELS);
     there.source = make(XB_MEMORY_DEVICE, 4096);
@@ -420,17 +426,3 @@ static void test_bad_decodings_are_refused(NO_STATE)
     tested->buffer_free(small);
     leave();
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(test_every_format_is_decoded),
-    TEST(test_mapped_memory_is_decoded),
-    TEST(test_damaged_chunks_stay_within_the_target),
-    TEST(test_bad_decodings_are_refused),
-};
-
-const struct group decode_tests = {"decoding", "decoding", tests, COUNT_OF(tests), false};
-
-/* Apart: a tool that runs each kernel by itself, to look for wrong accesses, would wait for the
- * hold's. */
-static const struct CMUnitTest held[] = {TEST(test_decoding_stands_behind_a_hold)};
-const struct group held_decode_tests = {"held", "decoding behind a hold", held, 1, false};

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct group digest_tests = {"digests", "digests", false, 0, {}};
+#define OWN_GROUP digest_tests
+
 /* A digest that nobody wrote over. */
 #define UNTOUCHED UINT64_C(0x5a5a5a5a5a5a5a5a)
 
@@ -32,7 +35,7 @@ static uint64_t digest_of(uint64_t offset, uint64_t bytes, struct xb_buffer *tar
     return word_of(target, to);
 }
 
-static void test_every_short_length(NO_STATE)
+TEST(every_short_length)
 {
     NEEDS(XB_CAP_KERNELS);
     struct xb_buffer *target = allocate(XB_MEMORY_DEVICE);
@@ -44,7 +47,7 @@ static void test_every_short_length(NO_STATE)
     tested->buffer_free(target);
 }
 
-static void test_long_ranges(NO_STATE)
+TEST(long_ranges)
 {
     const struct {
         uint64_t offset, bytes;
@@ -61,7 +64,7 @@ static void test_long_ranges(NO_STATE)
 }
 
 /* The range, and the words beside the digest, stay as they are. */
-static void test_the_digest_may_lie_beside_its_range(NO_STATE)
+TEST(the_digest_may_lie_beside_its_range)
 {
     NEEDS(XB_CAP_KERNELS);
     const struct {
@@ -79,7 +82,7 @@ static void test_the_digest_may_lie_beside_its_range(NO_STATE)
 }
 
 /* It sees what was enqueued before it, and what comes behind sees it. */
-static void test_digests_keep_the_order(NO_STATE)
+TEST(digests_keep_the_order)
 {
     struct xb_pattern computed = pattern;
     NEEDS(XB_CAP_KERNELS);
@@ -101,7 +104,7 @@ static void test_digests_keep_the_order(NO_STATE)
 }
 
 /* Wherever one word is another, or two words have changed places. */
-static void test_other_data_has_another_digest(NO_STATE)
+TEST(other_data_has_another_digest)
 {
     const uint64_t places[] = {0, 7, 8, 15, 16, 4095, 4096, BYTES - 9, BYTES - 1};
     unsigned char *host = f->pinned->host_address;
@@ -123,7 +126,7 @@ static void test_other_data_has_another_digest(NO_STATE)
     tested->buffer_free(target);
 }
 
-static void test_bad_digests_are_refused(NO_STATE)
+TEST(bad_digests_are_refused)
 {
     NEEDS(XB_CAP_KERNELS);
     struct xb_buffer *target = allocate(XB_MEMORY_DEVICE);
@@ -148,14 +151,3 @@ static void test_bad_digests_are_refused(NO_STATE)
     assert_true(word_of(target, 0) == UNTOUCHED);
     tested->buffer_free(target);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(test_every_short_length),
-    TEST(test_long_ranges),
-    TEST(test_the_digest_may_lie_beside_its_range),
-    TEST(test_digests_keep_the_order),
-    TEST(test_other_data_has_another_digest),
-    TEST(test_bad_digests_are_refused),
-};
-
-const struct group digest_tests = {"digests", "digests", tests, COUNT_OF(tests), false};

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+struct group event_tests = {"events", "holds and events", false, 0, {}};
+#define OWN_GROUP event_tests
+
 /* ---- hold ---- */
 
 /*
@@ -13,7 +16,7 @@
  * Another queue's work shows that the device had the time to run what was held. In the second round
  * all but the first copy are within the device, of an odd size.
  */
-static void test_held_work_starts_at_the_release(NO_STATE)
+TEST(held_work_starts_at_the_release)
 {
     struct xb_queue *other = NULL;
     const struct xb_device_info *info = &f->device->info;
@@ -48,7 +51,7 @@ static void test_held_work_starts_at_the_release(NO_STATE)
     tested->buffer_free(scratch);
 }
 
-static void test_closing_a_held_queue_does_not_hang(NO_STATE)
+TEST(closing_a_held_queue_does_not_hang)
 {
     struct xb_queue *queue = NULL;
     NEEDS(XB_CAP_HOLD);
@@ -61,7 +64,7 @@ static void test_closing_a_held_queue_does_not_hang(NO_STATE)
 
 /* ---- events ---- */
 
-static void test_events_measure_what_lies_between(NO_STATE)
+TEST(events_measure_what_lies_between)
 {
     struct xb_event *events[3] = {NULL};
     double parts[2];
@@ -87,7 +90,7 @@ static void test_events_measure_what_lies_between(NO_STATE)
     tested->event_close(NULL);
 }
 
-static void test_elapsed_of_an_unrecorded_event_fails(NO_STATE)
+TEST(elapsed_of_an_unrecorded_event_fails)
 {
     struct xb_event *start = NULL;
     struct xb_event *stop = NULL;
@@ -100,7 +103,7 @@ static void test_elapsed_of_an_unrecorded_event_fails(NO_STATE)
 }
 
 /* A second queue reads what the held first one writes: it must wait for the event between them. */
-static void test_queues_wait_for_events(NO_STATE)
+TEST(queues_wait_for_events)
 {
     struct xb_queue *second = NULL;
     struct xb_event *event = NULL;
@@ -122,7 +125,7 @@ static void test_queues_wait_for_events(NO_STATE)
     tested->queue_close(second);
 }
 
-static void test_a_wait_for_an_event_that_was_never_recorded(NO_STATE)
+TEST(a_wait_for_an_event_that_was_never_recorded)
 {
     struct xb_event *event = NULL;
     MUST(event_open, f->device, &event);
@@ -131,7 +134,7 @@ static void test_a_wait_for_an_event_that_was_never_recorded(NO_STATE)
 }
 
 /* Copies that take their time stand before the event, and it is its latest record that counts. */
-static void test_events_are_waited_for(NO_STATE)
+TEST(events_are_waited_for)
 {
     struct xb_event *event = NULL;
     const unsigned char *host = f->pinned->host_address;
@@ -151,7 +154,7 @@ static void test_events_are_waited_for(NO_STATE)
 }
 
 /* A wait for all would end with the hold, when that gives way, and see what was held. */
-static void test_a_wait_for_an_event_is_for_what_stands_before_it(NO_STATE)
+TEST(a_wait_for_an_event_is_for_what_stands_before_it)
 {
     struct xb_event *event = NULL;
     const unsigned char *host = f->pinned->host_address;
@@ -170,16 +173,3 @@ static void test_a_wait_for_an_event_is_for_what_stands_before_it(NO_STATE)
     EXPECT_BYTES(host, 0, BYTES, poison);
     tested->event_close(event);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(test_held_work_starts_at_the_release),
-    TEST(test_closing_a_held_queue_does_not_hang),
-    TEST(test_events_measure_what_lies_between),
-    TEST(test_elapsed_of_an_unrecorded_event_fails),
-    TEST(test_queues_wait_for_events),
-    TEST(test_a_wait_for_an_event_that_was_never_recorded),
-    TEST(test_events_are_waited_for),
-    TEST(test_a_wait_for_an_event_is_for_what_stands_before_it),
-};
-
-const struct group event_tests = {"events", "holds and events", tests, COUNT_OF(tests), false};

@@ -13,6 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
+struct group file_tests = {"files", "files", false, 0, {}};
+#define OWN_GROUP file_tests
+struct group damaged_file_tests = {"files", "files with damage", true, 0, {}};
+
 /* Of the test's file: not a multiple of anything, and longer than the 2 MiB of a damaged read. */
 #define LENGTH ((UINT64_C(3) << 20) + 4099)
 #define PART (BYTES / 4 / 4096 * 4096)
@@ -97,9 +101,9 @@ static int close_file(void **state)
         expect_closed(open);
     return tear_down(state);
 }
-#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, close_file)
+#define FILE_TEST(name) TEST_OF(file_tests, name, close_file)
 
-static void test_reads_bring_the_file(NO_STATE)
+FILE_TEST(reads_bring_the_file)
 {
     const struct {
         uint64_t from, to, bytes;
@@ -118,7 +122,7 @@ static void test_reads_bring_the_file(NO_STATE)
     }
 }
 
-static void test_a_read_past_the_end_fails(NO_STATE)
+FILE_TEST(a_read_past_the_end_fails)
 {
     const struct {
         uint64_t from, bytes;
@@ -129,7 +133,7 @@ static void test_a_read_past_the_end_fails(NO_STATE)
         FAILS(XB_ERR_RUNTIME, file_read, file, ranges[i].from, f->there, 0, ranges[i].bytes);
 }
 
-static void test_bad_reads_are_refused(NO_STATE)
+FILE_TEST(bad_reads_are_refused)
 {
     const struct {
         struct xb_buffer *buffer;
@@ -143,7 +147,7 @@ static void test_bad_reads_are_refused(NO_STATE)
         REFUSED(file_read, file, 0, bad[i].buffer, bad[i].offset, bad[i].bytes);
 }
 
-static void test_no_file_is_refused(NO_STATE)
+TEST(no_file_is_refused)
 {
     struct xb_file *none = NULL;
     NEEDS(XB_CAP_FILE);
@@ -168,7 +172,7 @@ static void *read_part(void *argument)
     return NULL;
 }
 
-static void test_two_threads_read(NO_STATE)
+FILE_TEST(two_threads_read)
 {
     NEEDS_FILE;
     struct reader readers[2] = {{.file = file}, {.file = file, .from = PART}};
@@ -184,14 +188,8 @@ static void test_two_threads_read(NO_STATE)
     expect_range(bring_back(), 0, 0, 2 * PART);
 }
 
-static const struct CMUnitTest tests[] = {
-    FILE_TEST(test_reads_bring_the_file),  FILE_TEST(test_a_read_past_the_end_fails),
-    FILE_TEST(test_bad_reads_are_refused), TEST(test_no_file_is_refused),
-    FILE_TEST(test_two_threads_read),
-};
-
 /* Each damage shows in what arrives, is counted, and is gone when it is taken back. */
-static void test_reads_take_damage(NO_STATE)
+TEST_OF(damaged_file_tests, reads_take_damage, close_file)
 {
     NEEDS_FILE;
     for (int i = XB_DAMAGE_PIECE_MISPLACED; i >= XB_DAMAGE_NONE; i--) {
@@ -204,8 +202,3 @@ static void test_reads_take_damage(NO_STATE)
         assert_int_equal(xb_damage_count, i != XB_DAMAGE_NONE);
     }
 }
-
-const struct group file_tests = {"files", "files", tests, COUNT_OF(tests), false};
-
-static const struct CMUnitTest damaged[] = {FILE_TEST(test_reads_take_damage)};
-const struct group damaged_file_tests = {"files", "files with damage", damaged, 1, true};

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+struct group kernel_tests = {"kernels", "kernels and managed memory", false, 0, {}};
+#define OWN_GROUP kernel_tests
+
 /* ---- copies ---- */
 
 static const enum xb_access orders[] = {XB_ACCESS_SEQUENTIAL, XB_ACCESS_STRIDED, XB_ACCESS_RANDOM};
@@ -57,7 +60,7 @@ static void copy_both_ways(enum xb_memory memory)
 
 /* HIP on an NVIDIA GPU, which is the stand-in of the tests, tells of ordinary memory what is true
  * of managed memory. */
-static void test_kernels_copy_memory_that_they_reach(NO_STATE)
+TEST(kernels_copy_memory_that_they_reach)
 {
     NEEDS(XB_CAP_KERNELS);
     if (can(XB_CAP_MAPPED))
@@ -68,7 +71,7 @@ static void test_kernels_copy_memory_that_they_reach(NO_STATE)
         copy_both_ways(XB_MEMORY_PAGEABLE);
 }
 
-static void test_kernels_copy_within_the_device(NO_STATE)
+TEST(kernels_copy_within_the_device)
 {
     NEEDS(XB_CAP_KERNELS);
     struct xb_buffer *source = allocate(XB_MEMORY_DEVICE);
@@ -77,7 +80,7 @@ static void test_kernels_copy_within_the_device(NO_STATE)
     tested->buffer_free(source);
 }
 
-static void test_bad_kernel_copies_are_refused(NO_STATE)
+TEST(bad_kernel_copies_are_refused)
 {
     NEEDS(XB_CAP_KERNELS);
     const struct {
@@ -111,7 +114,7 @@ static void expect_computed(uint64_t offset, uint64_t bytes, uint64_t steps)
     EXPECT_BYTES(memory + end, end, BYTES - end, pattern);
 }
 
-static void test_compute_is_the_patterns_steps(NO_STATE)
+TEST(compute_is_the_patterns_steps)
 {
     const uint64_t sizes[] = {0, 1, 7, 8, 9, 4099, BYTES - 24};
     const uint64_t steps[] = {0, 1, 2, 7};
@@ -140,7 +143,7 @@ static void compute_in(enum xb_memory memory)
     tested->buffer_free(buffer);
 }
 
-static void test_kernels_compute_in_memory_that_they_reach(NO_STATE)
+TEST(kernels_compute_in_memory_that_they_reach)
 {
     NEEDS(XB_CAP_KERNELS);
     if (can(XB_CAP_MAPPED))
@@ -149,7 +152,7 @@ static void test_kernels_compute_in_memory_that_they_reach(NO_STATE)
         compute_in(XB_MEMORY_MANAGED);
 }
 
-static void test_bad_computing_is_refused(NO_STATE)
+TEST(bad_computing_is_refused)
 {
     NEEDS(XB_CAP_KERNELS);
     REFUSED(queue_compute, f->queue, f->there, 4, 8, 1);
@@ -187,7 +190,7 @@ static void follow_in_all_orders(enum xb_memory memory)
     tested->buffer_free(cursor);
 }
 
-static void test_one_thread_follows_a_chain(NO_STATE)
+TEST(one_thread_follows_a_chain)
 {
     NEEDS(XB_CAP_KERNELS);
     follow_in_all_orders(XB_MEMORY_DEVICE);
@@ -196,7 +199,7 @@ static void test_one_thread_follows_a_chain(NO_STATE)
 }
 
 /* A chain is a word a line. */
-static void test_a_chain_leaves_the_rest_alone(NO_STATE)
+TEST(a_chain_leaves_the_rest_alone)
 {
     const uint64_t bytes = (64 << 10) + 100; /* what is no whole line stays as it is */
     NEEDS(XB_CAP_KERNELS);
@@ -209,7 +212,7 @@ static void test_a_chain_leaves_the_rest_alone(NO_STATE)
     EXPECT_BYTES(memory + end, end, BYTES - end, pattern);
 }
 
-static void test_bad_chains_are_refused(NO_STATE)
+TEST(bad_chains_are_refused)
 {
     const enum xb_access order = XB_ACCESS_SEQUENTIAL;
     struct xb_buffer *small = NULL;
@@ -226,7 +229,7 @@ static void test_bad_chains_are_refused(NO_STATE)
 }
 
 /* Nothing may have to be loaded for them when they stand behind a hold: that would hang. */
-static void test_kernels_stand_behind_a_hold(NO_STATE)
+TEST(kernels_stand_behind_a_hold)
 {
     NEEDS(XB_CAP_KERNELS | XB_CAP_HOLD);
     struct xb_buffer *target = allocate(XB_MEMORY_DEVICE);
@@ -292,7 +295,7 @@ static void expect_pieces_cross(struct xb_buffer *managed)
     }
 }
 
-static void test_managed_memory_is_both_sides(NO_STATE)
+TEST(managed_memory_is_both_sides)
 {
     const enum xb_advice advice[] = {XB_ADVICE_NONE, XB_ADVICE_STAY_ON_HOST, XB_ADVICE_STAY_ON_HOST,
                                      XB_ADVICE_NONE};
@@ -308,7 +311,7 @@ static void test_managed_memory_is_both_sides(NO_STATE)
 }
 
 /* More than the device holds would only show how it swaps. */
-static void test_managed_memory_leaves_half_of_the_device(NO_STATE)
+TEST(managed_memory_leaves_half_of_the_device)
 {
     struct xb_buffer *buffer = NULL;
     uint64_t free_bytes = 0;
@@ -319,7 +322,7 @@ static void test_managed_memory_leaves_half_of_the_device(NO_STATE)
     assert_null(buffer);
 }
 
-static void test_bad_use_of_managed_memory_is_refused(NO_STATE)
+TEST(bad_use_of_managed_memory_is_refused)
 {
     NEEDS(XB_CAP_MANAGED);
     struct xb_buffer *managed = allocate(XB_MEMORY_MANAGED);
@@ -331,22 +334,3 @@ static void test_bad_use_of_managed_memory_is_refused(NO_STATE)
     FAILS(XB_OK, buffer_advise, f->pinned, XB_ADVICE_STAY_ON_HOST);
     tested->buffer_free(managed);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(test_kernels_copy_memory_that_they_reach),
-    TEST(test_kernels_copy_within_the_device),
-    TEST(test_bad_kernel_copies_are_refused),
-    TEST(test_compute_is_the_patterns_steps),
-    TEST(test_kernels_compute_in_memory_that_they_reach),
-    TEST(test_bad_computing_is_refused),
-    TEST(test_one_thread_follows_a_chain),
-    TEST(test_a_chain_leaves_the_rest_alone),
-    TEST(test_bad_chains_are_refused),
-    TEST(test_kernels_stand_behind_a_hold),
-    TEST(test_managed_memory_is_both_sides),
-    TEST(test_managed_memory_leaves_half_of_the_device),
-    TEST(test_bad_use_of_managed_memory_is_refused),
-};
-
-const struct group kernel_tests = {"kernels", "kernels and managed memory", tests, COUNT_OF(tests),
-                                   false};

@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+struct group pair_tests = {"pairs", "two devices, ranges", false, 0, {}};
+#define OWN_GROUP pair_tests
+
 /* One device being opened in a thread. */
 struct opener {
     unsigned index;
@@ -26,7 +29,7 @@ static void *open_device(void *argument)
 }
 
 /* Each then works, in the first thread. */
-static void test_devices_open_at_the_same_time(NO_STATE)
+TEST(devices_open_at_the_same_time)
 {
     struct opener openers[4];
     unsigned count = f->probe.device_count < 4 ? f->probe.device_count : 4;
@@ -115,7 +118,7 @@ static int close_pair(void **state)
     devices[1] = NULL;
     return tear_down(state);
 }
-#define PAIR_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, close_pair)
+#define PAIR_TEST(name) TEST_OF(pair_tests, name, close_pair)
 
 static void write_device(unsigned device, struct xb_pattern with)
 {
@@ -131,7 +134,7 @@ static uint64_t count_wrong(unsigned device, uint64_t bytes, struct xb_pattern w
 }
 
 /* Nothing leans on a "current device": work on two is interleaved call by call. */
-static void test_two_devices_take_turns(NO_STATE)
+PAIR_TEST(two_devices_take_turns)
 {
     struct xb_buffer *host = NULL;
     NEEDS_PAIR;
@@ -166,7 +169,7 @@ static void copy_all_ways(void)
         copy_between(i / 2, i % 2);
 }
 
-static void test_peers_copy_both_ways(NO_STATE)
+PAIR_TEST(peers_copy_both_ways)
 {
     NEEDS_PAIR;
     open_access();
@@ -177,7 +180,7 @@ static void test_peers_copy_both_ways(NO_STATE)
     copy_all_ways();
 }
 
-static void test_peer_copies_keep_offsets(NO_STATE)
+PAIR_TEST(peer_copies_keep_offsets)
 {
     NEEDS_PAIR;
     open_access();
@@ -225,7 +228,7 @@ static void kernel_pieces_between(unsigned from, unsigned queue)
     tested->pieces_close(list);
 }
 
-static void test_kernels_copy_between_peers(NO_STATE)
+PAIR_TEST(kernels_copy_between_peers)
 {
     NEEDS_PAIR;
     open_access();
@@ -252,7 +255,7 @@ static void kernels_meet_in_mapped_memory(unsigned owner)
     tested->buffer_free(mapped);
 }
 
-static void test_kernels_of_two_devices_meet_in_mapped_memory(NO_STATE)
+PAIR_TEST(kernels_of_two_devices_meet_in_mapped_memory)
 {
     NEEDS_PAIR;
     if (has(0, XB_CAP_KERNELS | XB_CAP_MAPPED) && has(1, XB_CAP_KERNELS | XB_CAP_MAPPED))
@@ -261,7 +264,7 @@ static void test_kernels_of_two_devices_meet_in_mapped_memory(NO_STATE)
 }
 
 /* Memory that is out of any kernel's reach, or that follows its own device. */
-static void test_bad_kernel_copies_between_peers_are_refused(NO_STATE)
+PAIR_TEST(bad_kernel_copies_between_peers_are_refused)
 {
     const enum xb_memory kinds[] = {XB_MEMORY_PINNED, XB_MEMORY_PAGEABLE, XB_MEMORY_MANAGED};
     const enum xb_access order = XB_ACCESS_SEQUENTIAL;
@@ -296,7 +299,7 @@ static void chase_between(unsigned owner)
     tested->buffer_free(word);
 }
 
-static void test_one_thread_follows_a_chain_in_a_peers_memory(NO_STATE)
+PAIR_TEST(one_thread_follows_a_chain_in_a_peers_memory)
 {
     NEEDS_PAIR;
     open_access();
@@ -305,7 +308,7 @@ static void test_one_thread_follows_a_chain_in_a_peers_memory(NO_STATE)
             chase_between(owner);
 }
 
-static void test_bad_peer_copies_are_refused(NO_STATE)
+PAIR_TEST(bad_peer_copies_are_refused)
 {
     NEEDS_PAIR;
     const struct {
@@ -322,7 +325,7 @@ static void test_bad_peer_copies_are_refused(NO_STATE)
 }
 
 /* Copies within a device are of the queue's own memory, and of no other. */
-static void test_copies_within_another_device_are_refused(NO_STATE)
+PAIR_TEST(copies_within_another_device_are_refused)
 {
     struct xb_buffer *other = NULL;
     NEEDS_PAIR;
@@ -333,7 +336,7 @@ static void test_copies_within_another_device_are_refused(NO_STATE)
     tested->buffer_free(other);
 }
 
-static void test_peer_info_of_no_pair_fails(NO_STATE)
+TEST(peer_info_of_no_pair_fails)
 {
     struct xb_peer_info info;
     if (tested->peer_info == NULL)
@@ -343,7 +346,7 @@ static void test_peer_info_of_no_pair_fails(NO_STATE)
 }
 
 /* The second device reads what the held first one writes: it must wait for the other's event. */
-static void test_devices_wait_for_each_others_events(NO_STATE)
+PAIR_TEST(devices_wait_for_each_others_events)
 {
     struct xb_event *event = NULL;
     NEEDS_PAIR;
@@ -366,7 +369,7 @@ static void test_devices_wait_for_each_others_events(NO_STATE)
 
 /* ---- profiler ---- */
 
-static void test_ranges_nest(NO_STATE)
+TEST(ranges_nest)
 {
     if (tested->range_push == NULL)
         skip();
@@ -381,7 +384,7 @@ static void test_ranges_nest(NO_STATE)
 }
 
 /* The double's own word on what the tests above have left: nothing open, nothing pushed. */
-static void test_the_fake_saw_it_all_closed(NO_STATE)
+TEST(the_fake_saw_it_all_closed)
 {
     if (tested != &xb_fake_backend)
         skip();
@@ -391,22 +394,3 @@ static void test_the_fake_saw_it_all_closed(NO_STATE)
     assert_int_equal(xb_fake.graphs_open, 0);
     assert_true(xb_fake.staged_by_runtime); /* by the copies between closing and opening */
 }
-
-static const struct CMUnitTest tests[] = {
-    PAIR_TEST(test_two_devices_take_turns),
-    TEST(test_devices_open_at_the_same_time),
-    PAIR_TEST(test_peers_copy_both_ways),
-    PAIR_TEST(test_peer_copies_keep_offsets),
-    PAIR_TEST(test_kernels_copy_between_peers),
-    PAIR_TEST(test_kernels_of_two_devices_meet_in_mapped_memory),
-    PAIR_TEST(test_bad_kernel_copies_between_peers_are_refused),
-    PAIR_TEST(test_one_thread_follows_a_chain_in_a_peers_memory),
-    PAIR_TEST(test_bad_peer_copies_are_refused),
-    PAIR_TEST(test_copies_within_another_device_are_refused),
-    TEST(test_peer_info_of_no_pair_fails),
-    PAIR_TEST(test_devices_wait_for_each_others_events),
-    TEST(test_ranges_nest),
-    TEST(test_the_fake_saw_it_all_closed),
-};
-
-const struct group pair_tests = {"pairs", "two devices, ranges", tests, COUNT_OF(tests), false};

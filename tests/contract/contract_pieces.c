@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct group piece_tests = {"pieces", "pieces", false, 0, {}};
+#define OWN_GROUP piece_tests
+
 /* ---- lists ---- */
 
 /* The pieces of a test: how many, how long and how far apart. A length is `least` and up to `more`
@@ -197,23 +200,23 @@ static void move_all(enum way way)
     tested->buffer_free(host);
 }
 
-static void test_batches_move_pieces(NO_STATE)
+TEST(batches_move_pieces)
 {
     move_all(BATCH);
 }
 
-static void test_kernels_move_pieces(NO_STATE)
+TEST(kernels_move_pieces)
 {
     move_all(KERNEL);
 }
 
-static void test_graphs_move_pieces(NO_STATE)
+TEST(graphs_move_pieces)
 {
     move_all(GRAPH);
 }
 
 /* Every start within 16 bytes on either side, with lengths of less and more than a load. */
-static void test_kernels_take_any_alignment(NO_STATE)
+TEST(kernels_take_any_alignment)
 {
     static const uint64_t lengths[] = {1, 7, 8, 15, 16, 17, 31, 512, 4097};
     const uint64_t room = 8192;
@@ -275,7 +278,7 @@ static void move_rows(struct xb_buffer *target, struct xb_buffer *source)
     }
 }
 
-static void test_rows_move(NO_STATE)
+TEST(rows_move)
 {
     NEEDS(XB_CAP_ROWS);
     struct xb_buffer *host = allocate(XB_MEMORY_PINNED);
@@ -288,7 +291,7 @@ static void test_rows_move(NO_STATE)
 }
 
 /* A device that does not take rows so far apart says so, also where there is but one. */
-static void test_any_pitch_is_taken_or_refused(NO_STATE)
+TEST(any_pitch_is_taken_or_refused)
 {
     static const uint64_t pitches[] = {UINT64_C(1) << 31, UINT64_C(1) << 40, UINT64_MAX};
     const struct xb_piece piece = {.bytes = 4099};
@@ -310,7 +313,7 @@ static void test_any_pitch_is_taken_or_refused(NO_STATE)
 /* ---- order ---- */
 
 /* What is enqueued behind a hold waits for the release, and enqueuing does not. */
-static void test_kernels_wait_behind_a_hold(NO_STATE)
+TEST(kernels_wait_behind_a_hold)
 {
     const struct shape *shape = &shapes[4];
     NEEDS(XB_CAP_KERNELS | XB_CAP_HOLD | XB_CAP_MAPPED);
@@ -340,7 +343,7 @@ static void refuse_list(struct xb_buffer *target, struct xb_buffer *source,
     assert_ptr_equal(list, &untouched);
 }
 
-static void test_bad_lists_are_refused(NO_STATE)
+TEST(bad_lists_are_refused)
 {
     static const struct xb_piece bad[] = {
         {.bytes = 0},
@@ -379,7 +382,7 @@ static void test_bad_lists_are_refused(NO_STATE)
 }
 
 /* Memory that the copies of a list cannot reach. */
-static void test_bad_memory_is_refused(NO_STATE)
+TEST(bad_memory_is_refused)
 {
     const struct xb_piece piece = {.bytes = 8};
     struct xb_graph *graph = NULL;
@@ -399,7 +402,7 @@ static void test_bad_memory_is_refused(NO_STATE)
     tested->buffer_free(host);
 }
 
-static void test_bad_rows_are_refused(NO_STATE)
+TEST(bad_rows_are_refused)
 {
     static const struct {
         uint64_t offset, pitch, bytes, count;
@@ -441,18 +444,3 @@ static void test_bad_rows_are_refused(NO_STATE)
     REFUSED(queue_copy_rows, f->queue, there, behind, 40, 9); /* overlaps itself */
     REFUSED(queue_copy_rows, f->queue, host, host, 8, 9);     /* no device takes part */
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(test_batches_move_pieces),
-    TEST(test_kernels_move_pieces),
-    TEST(test_graphs_move_pieces),
-    TEST(test_kernels_take_any_alignment),
-    TEST(test_rows_move),
-    TEST(test_any_pitch_is_taken_or_refused),
-    TEST(test_kernels_wait_behind_a_hold),
-    TEST(test_bad_lists_are_refused),
-    TEST(test_bad_memory_is_refused),
-    TEST(test_bad_rows_are_refused),
-};
-
-const struct group piece_tests = {"pieces", "pieces", tests, COUNT_OF(tests), false};

@@ -22,6 +22,16 @@
 const struct xb_backend *tested;
 struct fixture *f;
 
+struct group plain_tests = {"plain", NULL, false, 0, {}};
+#define OWN_GROUP plain_tests
+
+void add_to_group(struct group *group, struct CMUnitTest test)
+{
+    if (group->count == COUNT_OF(group->tests))
+        abort();
+    group->tests[group->count++] = test;
+}
+
 void must(enum xb_status status, const struct xb_error *error)
 {
     char text[1024];
@@ -141,7 +151,7 @@ void expect_range(const unsigned char *memory, uint64_t to, uint64_t from, uint6
 
 /* ---- driver and device ---- */
 
-static void test_probe_says_what_was_found(NO_STATE)
+TEST(probe_says_what_was_found)
 {
     assert_ptr_equal(f->driver->backend, tested);
     assert_true(f->probe.device_count >= 1);
@@ -153,7 +163,7 @@ static void test_probe_says_what_was_found(NO_STATE)
     }
 }
 
-static void test_device_describes_itself(NO_STATE)
+TEST(device_describes_itself)
 {
     const struct xb_device_info *info = &f->device->info;
     uint64_t free_bytes = 0;
@@ -165,7 +175,7 @@ static void test_device_describes_itself(NO_STATE)
     assert_true(free_bytes > 0 && free_bytes <= info->memory_bytes);
 }
 
-static void test_device_out_of_range_fails(NO_STATE)
+TEST(device_out_of_range_fails)
 {
     struct xb_device_info info;
     struct xb_device *device = NULL;
@@ -190,7 +200,7 @@ static const struct {
     {XB_MEMORY_MANAGED, XB_CAP_MANAGED},
 };
 
-static void test_buffers_are_what_was_asked_for(NO_STATE)
+TEST(buffers_are_what_was_asked_for)
 {
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         struct xb_buffer *buffer = NULL;
@@ -227,7 +237,7 @@ static void copy_there_and_back(struct xb_buffer *host)
 
 /* Memory of the caller's is locked where it lies, keeps what it holds, and stays when the buffer
  * goes: then it can be locked once more. */
-static void test_memory_in_use_is_locked_in_place(NO_STATE)
+TEST(memory_in_use_is_locked_in_place)
 {
     struct xb_error error;
     void *memory = NULL;
@@ -249,7 +259,7 @@ static void test_memory_in_use_is_locked_in_place(NO_STATE)
     xb_pages_unmap(memory, BYTES);
 }
 
-static void test_memory_that_begins_on_no_page_is_not_locked(NO_STATE)
+TEST(memory_that_begins_on_no_page_is_not_locked)
 {
     struct xb_buffer *buffer = NULL;
     char *memory = f->pinned->host_address;
@@ -261,7 +271,7 @@ static void test_memory_that_begins_on_no_page_is_not_locked(NO_STATE)
 }
 
 /* Small ones too: what a runtime packs together would share pages and lose its alignment. */
-static void test_small_buffers_are_aligned_too(NO_STATE)
+TEST(small_buffers_are_aligned_too)
 {
     const uint64_t sizes[] = {1, 7, 4096};
     struct xb_buffer *buffers[3];
@@ -274,7 +284,7 @@ static void test_small_buffers_are_aligned_too(NO_STATE)
         tested->buffer_free(buffers[i]);
 }
 
-static void test_impossible_allocation_fails(NO_STATE)
+TEST(impossible_allocation_fails)
 {
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         struct xb_buffer *buffer = NULL;
@@ -288,7 +298,7 @@ static void test_impossible_allocation_fails(NO_STATE)
 
 /* ---- fill and check ---- */
 
-static void test_check_finds_what_differs(NO_STATE)
+TEST(check_finds_what_differs)
 {
     fill(pattern);
     struct xb_mismatch mismatch = check(BYTES);
@@ -302,7 +312,7 @@ static void test_check_finds_what_differs(NO_STATE)
 }
 
 /* A device is never asked for a computed pattern: it makes one by computing. */
-static void test_fill_and_check_take_no_steps(NO_STATE)
+TEST(fill_and_check_take_no_steps)
 {
     struct xb_pattern stepped = pattern;
     struct xb_mismatch mismatch = {.wrong_bytes = 77};
@@ -314,7 +324,7 @@ static void test_fill_and_check_take_no_steps(NO_STATE)
 }
 
 /* The device's generator against the host's: both sides must mean the same bytes. */
-static void test_device_pattern_is_the_hosts(NO_STATE)
+TEST(device_pattern_is_the_hosts)
 {
     fill(pattern);
     memset(f->pinned->host_address, 0, BYTES);
@@ -322,7 +332,7 @@ static void test_device_pattern_is_the_hosts(NO_STATE)
 }
 
 /* One wrong byte, at every place where a mistake in the ends or strides would hide it. */
-static void test_check_finds_a_single_byte(NO_STATE)
+TEST(check_finds_a_single_byte)
 {
     const uint64_t places[] = {0, 1, 7, 8, 4095, 4096, BYTES / 2, BYTES - 9, BYTES - 2, BYTES - 1};
     unsigned char *host = f->pinned->host_address;
@@ -340,7 +350,7 @@ static void test_check_finds_a_single_byte(NO_STATE)
 /* ---- copies ---- */
 
 /* Whether bytes that are sent from there arrive on the device, and come back. */
-static void test_copies_arrive(NO_STATE)
+TEST(copies_arrive)
 {
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         if (kinds[i].memory == XB_MEMORY_DEVICE || kinds[i].memory == XB_MEMORY_MANAGED ||
@@ -352,7 +362,7 @@ static void test_copies_arrive(NO_STATE)
     }
 }
 
-static void test_offsets_are_kept(NO_STATE)
+TEST(offsets_are_kept)
 {
     unsigned char *host = f->pinned->host_address;
     fill(pattern);
@@ -363,7 +373,7 @@ static void test_offsets_are_kept(NO_STATE)
 }
 
 /* From one buffer to another, at odd places, and from one half of a buffer to the other. */
-static void test_a_device_copies_within_its_memory(NO_STATE)
+TEST(a_device_copies_within_its_memory)
 {
     const uint64_t half = BYTES / 2;
     struct xb_buffer *source = allocate(XB_MEMORY_DEVICE);
@@ -380,7 +390,7 @@ static void test_a_device_copies_within_its_memory(NO_STATE)
     tested->buffer_free(source);
 }
 
-static void test_bad_ranges_are_refused(NO_STATE)
+TEST(bad_ranges_are_refused)
 {
     struct xb_buffer *there = f->there, *pinned = f->pinned;
     struct xb_mismatch mismatch;
@@ -404,7 +414,7 @@ static void test_bad_ranges_are_refused(NO_STATE)
     REFUSED(queue_check, f->queue, pinned, 8, pattern, &mismatch);
 }
 
-static void test_order_is_kept(NO_STATE)
+TEST(order_is_kept)
 {
     xb_host_fill(f->pinned->host_address, 0, BYTES, pattern);
     for (int i = 0; i < 20; i++)
@@ -414,7 +424,7 @@ static void test_order_is_kept(NO_STATE)
 }
 
 /* To the device once the queue was waited for; back as soon as the call returns. */
-static void test_synchronous_copies_arrive(NO_STATE)
+TEST(synchronous_copies_arrive)
 {
     static const enum xb_memory memories[] = {XB_MEMORY_PAGEABLE, XB_MEMORY_PINNED};
     struct xb_queue *blocking = NULL;
@@ -437,7 +447,7 @@ static void test_synchronous_copies_arrive(NO_STATE)
     tested->queue_close(blocking);
 }
 
-static void test_a_pool_gives_memory_and_takes_it_back(NO_STATE)
+TEST(a_pool_gives_memory_and_takes_it_back)
 {
     struct xb_buffer *none = NULL;
     NEEDS(XB_CAP_POOL);
@@ -458,28 +468,6 @@ static void test_a_pool_gives_memory_and_takes_it_back(NO_STATE)
     assert_null(none);
 }
 
-static const struct CMUnitTest tests[] = {
-    TEST(test_probe_says_what_was_found),
-    TEST(test_device_describes_itself),
-    TEST(test_device_out_of_range_fails),
-    TEST(test_buffers_are_what_was_asked_for),
-    TEST(test_memory_in_use_is_locked_in_place),
-    TEST(test_memory_that_begins_on_no_page_is_not_locked),
-    TEST(test_small_buffers_are_aligned_too),
-    TEST(test_impossible_allocation_fails),
-    TEST(test_check_finds_what_differs),
-    TEST(test_fill_and_check_take_no_steps),
-    TEST(test_device_pattern_is_the_hosts),
-    TEST(test_check_finds_a_single_byte),
-    TEST(test_copies_arrive),
-    TEST(test_offsets_are_kept),
-    TEST(test_a_device_copies_within_its_memory),
-    TEST(test_bad_ranges_are_refused),
-    TEST(test_order_is_kept),
-    TEST(test_synchronous_copies_arrive),
-    TEST(test_a_pool_gives_memory_and_takes_it_back),
-};
-
 static bool can_run(const struct xb_backend_entry *entry)
 {
     struct xb_driver *driver = NULL;
@@ -498,8 +486,7 @@ static bool can_run(const struct xb_backend_entry *entry)
     return true;
 }
 
-static const struct group plain_tests = {"plain", NULL, tests, COUNT_OF(tests), false};
-static const struct group *const groups[] = {
+static struct group *const groups[] = {
     &plain_tests,  &kernel_tests, &piece_tests,        &pair_tests,
     &event_tests,  &decode_tests, &held_decode_tests,  &damage_tests,
     &digest_tests, &file_tests,   &damaged_file_tests,
