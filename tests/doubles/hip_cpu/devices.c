@@ -67,16 +67,14 @@ hipError_t hipGetDeviceCount(int *count)
 
 hipError_t hipSetDevice(int device)
 {
-    STANDIN_ENTER(hipSetDevice);
-    REFUSE_IF(!standin_is_device(device), hipErrorInvalidDevice);
+    STANDIN_ENTER_OF(hipSetDevice, device);
     standin_current = device;
     return hipSuccess;
 }
 
 hipError_t hipDeviceGetName(char *name, int length, hipDevice_t device)
 {
-    STANDIN_ENTER(hipDeviceGetName);
-    REFUSE_IF(!standin_is_device(device), hipErrorInvalidDevice);
+    STANDIN_ENTER_OF(hipDeviceGetName, device);
     REFUSE_IF(name == NULL || length <= 0, hipErrorInvalidValue);
     snprintf(name, (size_t)length, "%s", device_name);
     return hipSuccess;
@@ -84,8 +82,7 @@ hipError_t hipDeviceGetName(char *name, int length, hipDevice_t device)
 
 hipError_t hipDeviceGetPCIBusId(char *id, int length, int device)
 {
-    STANDIN_ENTER(hipDeviceGetPCIBusId);
-    REFUSE_IF(!standin_is_device(device), hipErrorInvalidDevice);
+    STANDIN_ENTER_OF(hipDeviceGetPCIBusId, device);
     REFUSE_IF(id == NULL || length < (int)sizeof "0000:00:00.0", hipErrorInvalidValue);
     /* That of a device which is there, for who looks it up in sysfs. */
     const char *asked = getenv("XB_STANDIN_PCI");
@@ -100,8 +97,7 @@ hipError_t hipDeviceGetPCIBusId(char *id, int length, int device)
 /* AMD's is text without an end. */
 hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
 {
-    STANDIN_ENTER(hipDeviceGetUuid);
-    REFUSE_IF(!standin_is_device(device), hipErrorInvalidDevice);
+    STANDIN_ENTER_OF(hipDeviceGetUuid, device);
     REFUSE_IF(uuid == NULL, hipErrorInvalidValue);
     char text[17];
     snprintf(text, sizeof text, "feedc0de%08x", (unsigned)device);
@@ -111,52 +107,46 @@ hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
 
 hipError_t hipDeviceTotalMem(size_t *bytes, hipDevice_t device)
 {
-    STANDIN_ENTER(hipDeviceTotalMem);
-    REFUSE_IF(!standin_is_device(device), hipErrorInvalidDevice);
+    STANDIN_ENTER_OF(hipDeviceTotalMem, device);
     *bytes = STANDIN_MEMORY_BYTES;
     return hipSuccess;
 }
 
+/* What the attributes are; a variable turns some off. With these clock rates a cycle of clock64 is
+ * a nanosecond. */
+static const struct {
+    hipDeviceAttribute_t attribute;
+    int value;
+    const char *variable;
+} attributes[] = {
+    {hipDeviceAttributeClockRate, 1000000, NULL},
+    {hipDeviceAttributeClockInstructionRate, 1000000, NULL},
+    {hipDeviceAttributeMultiprocessorCount, STANDIN_MULTIPROCESSORS, NULL},
+    {hipDeviceAttributeMaxPitch, INT32_MAX, NULL},
+    {hipDeviceAttributeMemoryClockRate, 1600000, NULL},
+    {hipDeviceAttributeIntegrated, 0, NULL},
+    {hipDeviceAttributePageableMemoryAccessUsesHostPageTables, 0, NULL},
+    {hipDeviceAttributeDirectManagedMemAccessFromHost, 0, NULL},
+    {hipDeviceAttributeManagedMemory, 1, NULL},
+    {hipDeviceAttributeConcurrentManagedAccess, 1, NULL},
+    {hipDeviceAttributeCanMapHostMemory, 1, NULL},
+    {hipDeviceAttributeIsLargeBar, 1, NULL},
+    {hipDeviceAttributeHostRegisterSupported, 1, NULL},
+    {hipDeviceAttributePageableMemoryAccess, 1, "XB_STANDIN_XNACK"},
+    {hipDeviceAttributeMemoryPoolsSupported, 1, "XB_STANDIN_POOLS"},
+};
+
 hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int device)
 {
-    STANDIN_ENTER(hipDeviceGetAttribute);
-    REFUSE_IF(!standin_is_device(device), hipErrorInvalidDevice);
+    STANDIN_ENTER_OF(hipDeviceGetAttribute, device);
     REFUSE_IF(value == NULL, hipErrorInvalidValue);
-    switch ((int)attribute) {
-    case hipDeviceAttributeClockRate: /* with this a cycle of clock64 is a nanosecond */
-    case hipDeviceAttributeClockInstructionRate:
-        *value = 1000000;
-        return hipSuccess;
-    case hipDeviceAttributeMultiprocessorCount:
-        *value = STANDIN_MULTIPROCESSORS;
-        return hipSuccess;
-    case hipDeviceAttributeMaxPitch:
-        *value = INT32_MAX;
-        return hipSuccess;
-    case hipDeviceAttributeMemoryClockRate:
-        *value = 1600000;
-        return hipSuccess;
-    case hipDeviceAttributeIntegrated:
-    case hipDeviceAttributePageableMemoryAccessUsesHostPageTables:
-    case hipDeviceAttributeDirectManagedMemAccessFromHost:
-        *value = 0;
-        return hipSuccess;
-    case hipDeviceAttributeManagedMemory:
-    case hipDeviceAttributeConcurrentManagedAccess:
-    case hipDeviceAttributeCanMapHostMemory:
-    case hipDeviceAttributeIsLargeBar:
-    case hipDeviceAttributeHostRegisterSupported:
-        *value = 1;
-        return hipSuccess;
-    case hipDeviceAttributePageableMemoryAccess:
-        *value = standin_setting("XB_STANDIN_XNACK", 1) != 0;
-        return hipSuccess;
-    case hipDeviceAttributeMemoryPoolsSupported:
-        *value = standin_setting("XB_STANDIN_POOLS", 1) != 0;
-        return hipSuccess;
-    default:
-        return hipErrorInvalidValue;
-    }
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+        if (attributes[i].attribute == attribute) {
+            const char *variable = attributes[i].variable;
+            *value = variable != NULL ? standin_setting(variable, 1) != 0 : attributes[i].value;
+            return hipSuccess;
+        }
+    return hipErrorInvalidValue;
 }
 
 /* ---- properties, in the two layouts there are ---- */

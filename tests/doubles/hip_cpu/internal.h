@@ -72,6 +72,13 @@ int standin_called(enum standin_call call);
             return hipErrorNoDevice;                                                               \
     } while (0)
 
+/* The same, of a device that there is. */
+#define STANDIN_ENTER_OF(name, device)                                                             \
+    do {                                                                                           \
+        STANDIN_ENTER(name);                                                                       \
+        REFUSE_IF(!standin_is_device(device), hipErrorInvalidDevice);                              \
+    } while (0)
+
 hipError_t standin_freed(int asked_for, hipError_t result);
 #define STANDIN_FREE(name, call)                                                                   \
     do {                                                                                           \
