@@ -6,6 +6,7 @@ that the commands in it do what they are to. usage: test_kubernetes.py BUILD_FOL
 import json
 import os
 import re
+import shlex
 import sys
 
 import test_examples
@@ -63,7 +64,7 @@ class Pods(test_examples.ExampleTest):
             self.assertIn("2>/dev/termination-log", line)
             for code in (0, 2, 139):
                 run = self.run_command(
-                    [*container["command"], line.replace("/dev/termination-log", log)],
+                    [*container["command"], line.replace("/dev/termination-log", shlex.quote(log))],
                     XFERBENCH_ENDS=str(code),
                     XFERBENCH_SAYS="{}",
                 )
