@@ -22,11 +22,6 @@ def check_json(source, name, files):
     """None where there is no validator."""
     script = os.path.join(source, "tests", "validate_json.py")
     schema = os.path.join(source, "docs", f"{name}.schema.json")
-    try:
-        __import__("jsonschema")
-    except ImportError:
-        print("left out: no python3-jsonschema")
-        return None
     run = subprocess.run([sys.executable, "-B", script, schema, *files], check=False)
     return None if run.returncode == SKIPPED else run.returncode == 0
 
