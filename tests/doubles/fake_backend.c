@@ -319,7 +319,6 @@ void xb_fake_range_push(const char *name)
     xb_fake.range_depth++;
     xb_fake.ranges++;
     xb_fake.samples_collected += xb_fake.collecting && strcmp(name, "sample") == 0;
-    snprintf(xb_fake.range_name, sizeof xb_fake.range_name, "%s", name);
 }
 
 void xb_fake_range_pop(void)

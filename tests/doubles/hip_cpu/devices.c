@@ -51,13 +51,6 @@ hipError_t hipRuntimeGetVersion(int *version)
     return hipSuccess;
 }
 
-hipError_t hipDriverGetVersion(int *version)
-{
-    STANDIN_ENTER_ANYHOW(hipError_t, hipDriverGetVersion);
-    *version = standin_setting("XB_STANDIN_VERSION", 990000000);
-    return hipSuccess;
-}
-
 hipError_t hipGetDeviceCount(int *count)
 {
     STANDIN_ENTER_ANYHOW(hipError_t, hipGetDeviceCount);

@@ -9,7 +9,7 @@
  *
  * The environment: XB_STANDIN_DEVICES, _VERSION, _ARCH, _XNACK, _PCI (what is there), _DELAY_US,
  * _DAMAGE (h2d, d2h, d2h-after-h2d or peer), _RATE and _RATE_AFTER_H2D (of copies, in GB/s, by a
- * clock that nothing else moves), _BLOCKING (every copy), _FAIL (NAME:3 or NAME:3+), _CODE, _HANG
+ * clock that nothing else moves), _FAIL (NAME:3 or NAME:3+), _CODE, _HANG
  * (as _FAIL, or dlopen or exit), _TRACE (a file), _RTC_FAIL, _RTC_HANG, _RTC_COUNT (a file), _BATCH
  * (no-attributes: hipMemcpyBatchAsync refuses them, as ROCm 7.2 does; refused: it refuses all; a
  * library without it is for a test to make). All but _TRACE are read at every call. What is said to
@@ -33,7 +33,7 @@
 /* The calls of hipRTC come last: their errors have other numbers. */
 /* clang-format off */
 #define STANDIN_CALLS(X)                                                                           \
-    X(hipRuntimeGetVersion) X(hipDriverGetVersion) X(hipGetDeviceCount) X(hipDeviceGetName)        \
+    X(hipRuntimeGetVersion) X(hipGetDeviceCount) X(hipDeviceGetName)        \
     X(hipDeviceGetPCIBusId) X(hipDeviceGetAttribute) X(hipDeviceTotalMem) X(hipDeviceGetUuid)      \
     X(hipGetDeviceProperties) X(hipGetDevicePropertiesR0600) X(hipDeviceCanAccessPeer)             \
     X(hipDeviceEnablePeerAccess) X(hipDeviceDisablePeerAccess) X(hipExtGetLinkTypeAndHopCount)     \

@@ -378,10 +378,8 @@ hipError_t standin_copy(struct standin_operation *operation, hipStream_t stream)
     hipError_t result = check_copy(operation);
     if (result == hipSuccess)
         result = standin_enqueue(stream, operation);
-    /* HIP may stage pageable memory: a caller that counts on a quick return is wrong. A release
-     * that waits for any copy is imaginable. */
-    if (result == hipSuccess && (is_pageable(operation->to) || is_pageable(operation->from) ||
-                                 standin_setting("XB_STANDIN_BLOCKING", 0) != 0))
+    /* HIP may stage pageable memory: a caller that counts on a quick return is wrong. */
+    if (result == hipSuccess && (is_pageable(operation->to) || is_pageable(operation->from)))
         standin_finish(stream);
     return result;
 }

@@ -28,11 +28,6 @@ hipError_t hipRuntimeGetVersion(int *version)
     return hipSuccess;
 }
 
-hipError_t hipDriverGetVersion(int *version)
-{
-    return hipRuntimeGetVersion(version);
-}
-
 hipError_t hipGetDeviceCount(int *count)
 {
     REFUSE_UNLESS(count != NULL, hipErrorInvalidValue);
