@@ -32,6 +32,15 @@ static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *pr
     return status;
 }
 
+static enum xb_status device_open(struct xb_driver *driver, unsigned index,
+                                  struct xb_device **device, struct xb_error *error)
+{
+    enum xb_status status = xb_host_backend.device_open(driver, index, device, error);
+    if (status == XB_OK)
+        (*device)->backend = &slowed;
+    return status;
+}
+
 /* One thread enqueues. */
 static enum xb_status queue_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
                                  struct xb_buffer *source, uint64_t from, uint64_t bytes,
@@ -52,5 +61,6 @@ __attribute__((constructor)) static void fill_table(void)
     percent = text != NULL ? strtoul(text, NULL, 10) : percent;
     slowed = xb_host_backend;
     slowed.driver_open = driver_open;
+    slowed.device_open = device_open;
     slowed.queue_copy = queue_copy;
 }
