@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What quickstart.sh does on machines with and without GPUs, toolkits and packages: the scripts as they
-are, and stand-ins of what they call. Its cases are in quickstart_cases.txt. usage: test_quickstart.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
+are, and stand-ins of what they call. Its cases are in quickstart_cases.txt.
+usage: test_quickstart.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
 import functools
 import os
@@ -110,7 +111,7 @@ CASES = read_cases()
 
 
 class Machine(Building):
-    """One with Debian, root and no GPU. do_X does what line X of a case says."""
+    """One with Debian, root and no GPU. do_X or CHECKS does what line X of a case says."""
 
     SCRIPT = ("quickstart.sh",)
 
@@ -159,7 +160,10 @@ class Machine(Building):
                 if word not in ("has", "find-gpus"):
                     place = re.escape(deps) if word == "calls-match" else deps
                     rest = [text.replace("{deps}", place).replace("{machine}", os.uname().machine) for text in rest]
-                getattr(self, f"do_{word.replace('-', '_')}")(*rest)
+                if word in self.CHECKS:
+                    self.CHECKS[word](self, *rest)
+                else:
+                    getattr(self, f"do_{word.replace('-', '_')}")(*rest)
 
     # ---- the machine ----
 
@@ -222,6 +226,23 @@ class Machine(Building):
 
     # ---- what is run, and what came of it ----
 
+    CHECKS = {
+        "out": lambda m, *words: m.assert_words(m.out, words, m.outcome),
+        "err": lambda m, *words: m.assert_words(m.err, words, m.outcome),
+        "calls": lambda m, *words: m.assert_words(m.calls, words, m.outcome),
+        "no-err": lambda m, word: m.assertNotIn(word, m.err),
+        "no-calls": lambda m, word: m.assertNotIn(word, m.calls),
+        "out-begins": lambda m, text: m.assertTrue(m.out.startswith(text), m.outcome),
+        "out-is": lambda m, text: m.assertEqual((m.out, m.err), (text, "")),
+        "calls-are": lambda m, text: m.assertEqual(m.calls, text),
+        "calls-match": lambda m, pattern: m.assertRegex(m.calls, pattern),
+        "calls-end": lambda m, text: m.assertTrue(m.calls.endswith(text), m.calls),
+        "calls-count": lambda m, number, text: m.assertEqual(m.calls.count(text), int(number), m.calls),
+        "typed": lambda m, *words: m.assert_words(m.typed, words, m.outcome),
+        "file": lambda m, name, text: m.assertIn(text, m.read(name)),
+        "folder": lambda m, name, *names: m.assertEqual(set(names), set(os.listdir(m.path(name)))),
+    }
+
     def do_run(self, code, *arguments):
         self.write("log", "")
         script, *options = self.SCRIPT
@@ -230,58 +251,15 @@ class Machine(Building):
         self.assertEqual(self.outcome.code, int(code), self.outcome)
         self.out, self.err, self.calls = self.outcome.out, self.outcome.err, self.read("log")
 
-    def do_out(self, *words):
-        self.assert_words(self.out, words, self.outcome)
-
-    def do_err(self, *words):
-        self.assert_words(self.err, words, self.outcome)
-
-    def do_calls(self, *words):
-        self.assert_words(self.calls, words, self.outcome)
-
-    def do_no_err(self, word):
-        self.assertNotIn(word, self.err)
-
-    def do_no_calls(self, word):
-        self.assertNotIn(word, self.calls)
-
-    def do_out_begins(self, text):
-        self.assertTrue(self.out.startswith(text), self.outcome)
-
-    def do_out_is(self, text):
-        self.assertEqual((self.out, self.err), (text, ""))
-
-    def do_calls_are(self, text):
-        self.assertEqual(self.calls, text)
-
-    def do_calls_match(self, pattern):
-        self.assertRegex(self.calls, pattern)
-
-    def do_calls_end(self, text):
-        self.assertTrue(self.calls.endswith(text), self.calls)
-
-    def do_calls_count(self, number, text):
-        self.assertEqual(self.calls.count(text), int(number), self.calls)
-
     def do_calls_in_order(self, *words):
         places = [self.calls.index(word) for word in words]
         self.assertEqual(places, sorted(places), self.calls)
 
     def do_one_command(self, *words):
-        self.do_err(*words, "--no-cuda")
-        self.do_no_calls("cmake")
-        self.do_no_calls(" -y ")
+        self.assert_words(self.err, (*words, "--no-cuda"), self.outcome)
+        self.assertNotRegex(self.calls, "cmake| -y ")
         (self.typed,) = [line for line in self.err.splitlines() if line.startswith("    ")]
         self.assertEqual(["&&", self.path("scripts", "quickstart.sh")], shlex.split(self.typed)[-2:], self.outcome)
-
-    def do_typed(self, *words):
-        self.assert_words(self.typed, words, self.outcome)
-
-    def do_file(self, name, text):
-        self.assertIn(text, self.read(name))
-
-    def do_folder(self, name, *names):
-        self.assertEqual(set(names), set(os.listdir(self.path(name))))
 
 
 @with_cases
