@@ -7,6 +7,7 @@ usage: test_pieces.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 from stand_in import HIP, PIECES, HipCase, harness
 
 WAYS = {"each", "call", "graph", "pitched"}
+ATTRIBUTES = ("with attributes, at most 8192 copies a call",)
 REFUSED_ATTRIBUTES = ("without attributes: refused", "hipErrorNotSupported", "8192")
 
 
@@ -18,7 +19,7 @@ class Pieces(HipCase):
 
     def test_every_way(self):
         """ROCm 7.2 refuses attributes: then copies go without, and that is told."""
-        for form, fact in (("", ("with attributes, at most 8192 copies a call",)), ("no-attributes", REFUSED_ATTRIBUTES)):
+        for form, fact in (("", ATTRIBUTES), ("no-attributes", REFUSED_ATTRIBUTES)):
             outcome = self.measure(*PIECES, "--device", "all", environment={"XB_STANDIN_BATCH": form})
             self.assert_all_ok(self.check_outcome(outcome))
             self.assertEqual({row["variant"] for row in outcome.rows()}, WAYS)
