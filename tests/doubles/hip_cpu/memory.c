@@ -299,35 +299,31 @@ hipError_t hipMemAdvise(const void *address, size_t bytes, hipMemoryAdvise advic
 
 /* ---- copies ---- */
 
-/* Whether copies of the kind may have the two ends; NULL is pageable memory. */
+static bool is_of(const struct allocation *memory, enum standin_object kind)
+{
+    return memory != NULL && memory->kind == kind; /* NULL is pageable memory */
+}
+
+/* Whether copies of the kind may have the two ends. */
 static bool direction_fits(hipMemcpyKind kind, const struct allocation *to,
                            const struct allocation *from)
 {
-    bool to_device = to != NULL && to->kind == STANDIN_DEVICE_MEMORY;
-    bool from_device = from != NULL && from->kind == STANDIN_DEVICE_MEMORY;
-    bool to_either = to != NULL && to->kind == STANDIN_MANAGED_MEMORY;
-    bool from_either = from != NULL && from->kind == STANDIN_MANAGED_MEMORY;
-    switch (kind) {
-    case hipMemcpyHostToHost:
-        return !to_device && !from_device;
-    case hipMemcpyHostToDevice:
-        return (to_device || to_either) && !from_device;
-    case hipMemcpyDeviceToHost:
-        return !to_device && (from_device || from_either);
-    case hipMemcpyDeviceToDevice:
-        return (to_device || to_either) && (from_device || from_either);
-    case hipMemcpyDefault:
-        return true;
-    }
-    return false;
+    bool to_device = is_of(to, STANDIN_DEVICE_MEMORY);
+    bool from_device = is_of(from, STANDIN_DEVICE_MEMORY);
+    bool device_takes = to_device || is_of(to, STANDIN_MANAGED_MEMORY);
+    bool device_gives = from_device || is_of(from, STANDIN_MANAGED_MEMORY);
+    return kind == hipMemcpyDefault ||
+           (kind == hipMemcpyHostToHost && !to_device && !from_device) ||
+           (kind == hipMemcpyHostToDevice && device_takes && !from_device) ||
+           (kind == hipMemcpyDeviceToHost && !to_device && device_gives) ||
+           (kind == hipMemcpyDeviceToDevice && device_takes && device_gives);
 }
 
 /* The way that HIP finds by itself. */
 static hipMemcpyKind kind_between(const struct allocation *to, const struct allocation *from)
 {
-    bool to_device = to != NULL && to->kind == STANDIN_DEVICE_MEMORY;
-    bool from_device = from != NULL && from->kind == STANDIN_DEVICE_MEMORY;
-    if (to_device)
+    bool from_device = is_of(from, STANDIN_DEVICE_MEMORY);
+    if (is_of(to, STANDIN_DEVICE_MEMORY))
         return from_device ? hipMemcpyDeviceToDevice : hipMemcpyHostToDevice;
     return from_device ? hipMemcpyDeviceToHost : hipMemcpyHostToHost;
 }
