@@ -10,6 +10,11 @@
 /* Counts a call that may fail; true, with *error filled, if it is its turn. */
 bool xb_fake_fails(const char *call, struct xb_error *error);
 
+/* First in a slot that may fail. */
+#define ENTER(slot)                                                                                \
+    if (xb_fake_fails(#slot, error))                                                               \
+    return error->status
+
 /* Whether `device` may reach the memory of `other`. */
 bool xb_fake_peer_is_open(const struct xb_device *device, const struct xb_device *other);
 
