@@ -16,7 +16,7 @@
 
 #include "testing.h"
 
-#define ROW_PARTS 6
+#define ROW_PARTS 16
 #define ROW_TEXT 8192
 
 struct row {
