@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/options.h"
 
+#include "rows.h"
+
 #include <string.h>
-
-#include "testing.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static const char *const modes[] = {
     "pageable", "pinned", "async", "double-buffer", "zero-copy", "managed", "peer", NULL,
@@ -17,79 +15,26 @@ static const char *const directions[] = {"h2d", "d2h", "bidir", NULL};
 static const char *const nothing[] = {NULL};
 static const char *const alone[] = {"pinned", NULL};
 
-struct row {
-    const char *const *candidates;
-    const char *word;
-    const char *nearest; /* NULL: none is near */
-};
-
-static void check(const struct row *rows, size_t count)
+static void say_nearest(const struct row *row, char said[ROW_TEXT])
 {
-    for (size_t i = 0; i < count; i++) {
-        const char *nearest = xb_nearest(rows[i].word, rows[i].candidates);
-        const char *shown = nearest != NULL ? nearest : "(none)";
-        const char *expected = rows[i].nearest != NULL ? rows[i].nearest : "(none)";
-        if (strcmp(shown, expected) != 0)
-            fail_msg("nearest to \"%s\" is %s, not %s", rows[i].word, expected, shown);
-    }
+    static const struct {
+        const char *name;
+        const char *const *candidates;
+    } lists[] = {{"modes", modes},
+                 {"options", options},
+                 {"directions", directions},
+                 {"nothing", nothing},
+                 {"alone", alone}};
+    size_t i = 0;
+    while (strcmp(lists[i].name, row->part[0]) != 0)
+        i++;
+    const char *nearest = xb_nearest(row->part[1], lists[i].candidates);
+    say_also(said, "%s", nearest != NULL ? nearest : "none");
 }
 
-TEST(slips_are_near)
-{
-    static const struct row rows[] = {
-        {modes, "pinned", "pinned"},
-        {modes, "pined", "pinned"},   /* a letter left out */
-        {modes, "pinnned", "pinned"}, /* one too many */
-        {modes, "pimned", "pinned"},  /* a wrong one */
-        {modes, "ipnned", "pinned"},  /* two swapped, at the start */
-        {modes, "pinnde", "pinned"},  /* and at the end */
-        {modes, "asink", "async"},    /* two wrong of five */
-        {modes, "double_buffer", "double-buffer"},
-        {modes, "doublebuffers", "double-buffer"},
-        {modes, "zerocopy", "zero-copy"},
-        {modes, "PINNED", "pinned"},
-        {options, "sise", "size"},
-        {options, "verison", "version"},
-        {options, "direciton", "direction"},
-        {options, "hlep", "help"},
-        {directions, "H2D", "h2d"},
-        {directions, "hd2", "h2d"}, /* a swap counts once: twice would be too far */
-        {directions, "bidri", "bidir"},
-    };
-    check(rows, COUNT_OF(rows));
-}
-
-TEST(unique_prefix_is_near)
-{
-    static const struct row rows[] = {
-        {modes, "dou", "double-buffer"},  {modes, "d", "double-buffer"},
-        {modes, "z", "zero-copy"},        {modes, "pa", "pageable"},
-        {options, "sizes", "sizes-from"}, /* before size, which is nearer by letters */
-        {alone, "p", "pinned"},           {modes, "p", NULL}, /* pageable, pinned, peer */
-        {options, "de", "device"},        {options, "d", NULL},
-        {options, "siz", "size"}, /* of two, but near by letters */
-    };
-    check(rows, COUNT_OF(rows));
-}
-
-TEST(others_are_not_near)
-{
-    static const struct row rows[] = {
-        {modes, "", NULL},
-        {modes, "zzz", NULL},
-        {modes, "x", NULL},
-        {modes, "copy", NULL},
-        {modes, "asikn", NULL}, /* three off in five */
-        {modes, "pinned-and-more", NULL},
-        {directions, "zzz", NULL},
-        {directions, "d2d2", NULL}, /* two off in four */
-        {options, "banana", NULL},
-        {nothing, "pinned", NULL},
-        {nothing, "", NULL},
-        {alone, "", NULL},
-    };
-    check(rows, COUNT_OF(rows));
-}
+TEST_ROWS(slips_are_near, say_nearest)
+TEST_ROWS(unique_prefix_is_near, say_nearest)
+TEST_ROWS(others_are_not_near, say_nearest)
 
 /* "h2h" is one letter from both. */
 TEST(first_of_equals_wins)
