@@ -3,6 +3,7 @@
 #include "output_fixture.h"
 
 #include "checks.h"
+#include "faults.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,108 +13,6 @@
 #include <unistd.h>
 
 #include "testing.h"
-
-/* ---- systems that lack something: the linker puts these in the place of the calls ---- */
-
-bool without_unnamed_files, without_links, without_chown, without_exclusive_rename;
-bool another_is_first, cleaning_up_fails;
-int allocation_error;
-
-int __real_openat(int folder, const char *path, int flags, ...);
-int __wrap_openat(int folder, const char *path, int flags, ...);
-int __wrap_openat(int folder, const char *path, int flags, ...)
-{
-    va_list arguments;
-    va_start(arguments, flags);
-    mode_t mode = va_arg(arguments, mode_t);
-    va_end(arguments);
-    if (without_unnamed_files && (flags & O_TMPFILE) == O_TMPFILE) {
-        errno = EOPNOTSUPP;
-        return -1;
-    }
-    return __real_openat(folder, path, flags, mode);
-}
-
-int __real_fallocate(int fd, int mode, off_t offset, off_t length);
-int __wrap_fallocate(int fd, int mode, off_t offset, off_t length);
-int __wrap_fallocate(int fd, int mode, off_t offset, off_t length)
-{
-    if (allocation_error != 0) {
-        errno = allocation_error;
-        return -1;
-    }
-    return __real_fallocate(fd, mode, offset, length);
-}
-
-int __real_linkat(int from_directory, const char *from, int to_directory, const char *to,
-                  int flags);
-int __wrap_linkat(int from_directory, const char *from, int to_directory, const char *to,
-                  int flags);
-int __wrap_linkat(int from_directory, const char *from, int to_directory, const char *to, int flags)
-{
-    if (without_links) {
-        errno = EPERM;
-        return -1;
-    }
-    return __real_linkat(from_directory, from, to_directory, to, flags);
-}
-
-int __real_renameat2(int from_directory, const char *from, int to_directory, const char *to,
-                     unsigned flags);
-int __wrap_renameat2(int from_directory, const char *from, int to_directory, const char *to,
-                     unsigned flags);
-int __wrap_renameat2(int from_directory, const char *from, int to_directory, const char *to,
-                     unsigned flags)
-{
-    if (another_is_first)
-        write_file(to, "another's"); /* the working directory is the target's */
-    if (without_exclusive_rename && flags != 0) {
-        errno = EINVAL;
-        return -1;
-    }
-    return __real_renameat2(from_directory, from, to_directory, to, flags);
-}
-
-int __real_fchown(int fd, uid_t owner, gid_t group);
-int __wrap_fchown(int fd, uid_t owner, gid_t group);
-int __wrap_fchown(int fd, uid_t owner, gid_t group)
-{
-    if (without_chown) {
-        errno = EPERM;
-        return -1;
-    }
-    return __real_fchown(fd, owner, group);
-}
-
-/* The descriptor and the name are gone all the same. */
-static int clean_up(int outcome)
-{
-    if (!cleaning_up_fails)
-        return outcome;
-    errno = EIO;
-    return -1;
-}
-
-int __real_close(int fd);
-int __wrap_close(int fd);
-int __wrap_close(int fd)
-{
-    return clean_up(__real_close(fd));
-}
-
-int __real_fclose(FILE *stream);
-int __wrap_fclose(FILE *stream);
-int __wrap_fclose(FILE *stream)
-{
-    return clean_up(__real_fclose(stream));
-}
-
-int __real_unlinkat(int folder, const char *name, int flags);
-int __wrap_unlinkat(int folder, const char *name, int flags);
-int __wrap_unlinkat(int folder, const char *name, int flags)
-{
-    return clean_up(__real_unlinkat(folder, name, flags));
-}
 
 /* Each test runs in an empty directory of its own. */
 char directory[PATH_MAX];
@@ -126,14 +25,13 @@ int setup(NO_STATE)
     snprintf(directory, sizeof directory, "%s/xferbench-test-XXXXXX",
              parent != NULL ? parent : "/tmp");
     umask(022);
-    without_unnamed_files = without_links = without_chown = false;
-    without_exclusive_rename = another_is_first = cleaning_up_fails = false;
-    allocation_error = 0;
+    clear_faults();
     return start_directory < 0 || mkdtemp(directory) == NULL || chdir(directory) != 0;
 }
 
 int teardown(NO_STATE)
 {
+    clear_faults();
     char command[PATH_MAX + 16];
     snprintf(command, sizeof command, "rm -rf '%s'", directory);
     int failed = fchdir(start_directory);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* Outputs in an empty folder, on systems that lack something. Link with --wrap=openat,
- * --wrap=linkat, --wrap=renameat2, --wrap=fchown, --wrap=fallocate, --wrap=close, --wrap=fclose and
- * --wrap=unlinkat. */
+/* Outputs in an empty folder. */
 
 #include "base/output.h"
 
@@ -11,14 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
-
-/* What the system lacks, and the errno of reserving space; setup() sets them to nothing. */
-extern bool without_unnamed_files, without_links, without_chown, without_exclusive_rename;
-/* Another process writes the target in the very moment in which it is renamed. */
-extern bool another_is_first;
-/* Closing a file and removing a name report EIO. */
-extern bool cleaning_up_fails;
-extern int allocation_error;
 
 /* Each test runs in an empty directory of its own. */
 extern char directory[PATH_MAX];

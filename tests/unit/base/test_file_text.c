@@ -8,67 +8,32 @@
 
 #include "testing.h"
 
+#include "checks.h"
+#include "faults.h"
+#include "fixture_tree.h"
+
 static int begin(void **state);
 
 #define WITH_TREE(test) TEST_WITH(test, begin, remove_tree)
 
-#include "checks.h"
-#include "fixture_tree.h"
-
-/*
- * This program is linked with --wrap for read, pread and fstat, so that something can happen to a
- * file between two of them, at the same place every time.
- */
-ssize_t __real_read(int descriptor, void *buffer, size_t size);
-ssize_t __real_pread(int descriptor, void *buffer, size_t size, off_t offset);
-int __real_fstat(int descriptor, struct stat *file);
-ssize_t __wrap_read(int descriptor, void *buffer, size_t size);
-ssize_t __wrap_pread(int descriptor, void *buffer, size_t size, off_t offset);
-int __wrap_fstat(int descriptor, struct stat *file);
-
+/* Something happens to a file between two calls, at the same place every time. */
 static struct {
-    size_t most;                      /* bytes that a read gives; 0: no matter */
-    size_t reads, preads, fstats;     /* so far */
-    size_t at;                        /* before which read something happens; 0: never */
+    size_t at;                        /* before which read */
     void (*happen)(const char *root); /* what it is */
     const char *root;
-    void (*edit)(struct stat *file); /* what the second fstat shows otherwise; NULL: nothing */
-    int fail_read, fail_pread, fail_fstat; /* errno of the first one; 0: none */
+    void (*edit)(struct stat *file); /* what the second fstat shows otherwise */
 } steer;
 
-static int failing(int *code)
+static void before_read(unsigned call)
 {
-    errno = *code;
-    *code = 0;
-    return errno;
-}
-
-ssize_t __wrap_read(int descriptor, void *buffer, size_t size)
-{
-    if (++steer.reads == steer.at)
+    if (call == steer.at)
         steer.happen(steer.root);
-    if (steer.fail_read != 0 && failing(&steer.fail_read) != 0)
-        return -1;
-    return __real_read(descriptor, buffer, steer.most > 0 && size > steer.most ? steer.most : size);
 }
 
-ssize_t __wrap_pread(int descriptor, void *buffer, size_t size, off_t offset)
+static void edit_second(void *file, unsigned call)
 {
-    steer.preads++;
-    if (steer.fail_pread != 0 && failing(&steer.fail_pread) != 0)
-        return -1;
-    return __real_pread(descriptor, buffer, steer.most > 0 && size > steer.most ? steer.most : size,
-                        offset);
-}
-
-int __wrap_fstat(int descriptor, struct stat *file)
-{
-    int outcome = __real_fstat(descriptor, file);
-    if (++steer.fstats == 2 && steer.edit != NULL)
+    if (call == 2)
         steer.edit(file);
-    if (steer.fail_fstat != 0 && failing(&steer.fail_fstat) != 0)
-        return -1;
-    return outcome;
 }
 
 #define LARGEST ((size_t)1 << 20)
@@ -125,7 +90,7 @@ WITH_TREE(reads_whole_files)
     memset(large, 'y', LARGEST);
     write_file(*state, "file", large);
     assert_read(path, LARGEST, false, large, LARGEST);
-    steer.most = 1000; /* a read may give less than was asked for */
+    faults[FAULT_READ].most = faults[FAULT_PREAD].most = 1000; /* less than was asked for */
     assert_read(path, LARGEST, false, large, LARGEST);
     assert_int_equal(symlink(path, path_of(*state, "link")), 0);
     assert_read(path_of(*state, "link"), LARGEST, false, large, LARGEST);
@@ -149,14 +114,16 @@ WITH_TREE(refuses_what_is_larger)
     assert_refused(path, LARGEST, false, XB_ERR_USAGE, ": larger than 1 MiB");
     assert_refused(path, LARGEST, true, XB_ERR_USAGE, ": larger than 1 MiB");
     assert_int_equal(truncate(path, (off_t)1 << 40), 0); /* a hole */
+    faults[FAULT_READ].counts = true;
     assert_refused(path, LARGEST, false, XB_ERR_USAGE, ": larger than 1 MiB");
-    assert_int_equal(steer.reads, 0); /* its size alone tells */
+    assert_int_equal(faults[FAULT_READ].calls, 0); /* its size alone tells */
 }
 
 WITH_TREE(refuses_what_is_no_file)
 {
     const char *root = *state;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    faults[FAULT_READ].counts = true;
     for (int pipes = 0; pipes < 2; pipes++) {
         const char *name = pipes ? ", neither a regular file nor a pipe" : "; name a regular file";
         assert_refused(root, LARGEST, pipes, XB_ERR_USAGE, ": is a directory; name a file in it");
@@ -177,7 +144,7 @@ WITH_TREE(refuses_what_is_no_file)
     assert_refused(path_of(root, "socket"), LARGEST, false, XB_ERR_USAGE, ": is a socket");
     assert_refused(path_of(root, "socket"), LARGEST, true, XB_ERR_USAGE, ": is a socket");
     close(descriptor);
-    assert_int_equal(steer.reads, 0);
+    assert_int_equal(faults[FAULT_READ].calls, 0);
 }
 
 WITH_TREE(refuses_what_may_not_be_read)
@@ -279,11 +246,13 @@ static void replace(const char *root)
 
 static void begin_change(const char *root, void (*happen)(const char *), size_t at)
 {
-    memset(&steer, 0, sizeof steer);
     steer.root = root;
     steer.happen = happen;
     steer.at = at;
-    steer.most = 8; /* five reads: four with something, one without */
+    clear_faults();
+    /* Five reads: four with something, one without. */
+    faults[FAULT_READ] = (struct fault){.most = 8, .before = before_read};
+    faults[FAULT_PREAD] = (struct fault){.most = 8, .counts = true};
     write_file(root, "file", CONTENT);
 }
 
@@ -322,8 +291,9 @@ WITH_TREE(notices_changes_that_no_time_tells)
         begin_change(*state, rewrite, at);
         assert_int_equal(stat(path_of(*state, "file"), &first), 0);
         steer.edit = as_before;
+        faults[FAULT_FSTAT].edit = edit_second;
         assert_refused(path_of(*state, "file"), LARGEST, false, XB_ERR_USAGE, ": changed while");
-        assert_int_equal(steer.fstats, 2);
+        assert_int_equal(faults[FAULT_FSTAT].calls, 2);
     }
 }
 
@@ -349,6 +319,7 @@ WITH_TREE(notices_changes_that_only_times_tell)
     for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
         begin_change(*state, NULL, 0);
         steer.edit = edits[i];
+        faults[FAULT_FSTAT].edit = edit_second;
         assert_refused(path_of(*state, "file"), LARGEST, false, XB_ERR_USAGE, ": changed while");
     }
 }
@@ -364,31 +335,43 @@ WITH_TREE(reads_on_where_it_is_replaced)
 
 /* ---- calls that fail ---- */
 
-WITH_TREE(says_which_call_fails)
+/* Whichever of them fails, the first, the second, ... */
+WITH_TREE(says_which_call_fails_and_goes_on_after_a_signal)
 {
+    static const struct {
+        enum fault_kind kind;
+        int code;
+        enum xb_status status;
+        const char *piece;
+        unsigned calls; /* without a fault */
+    } rows[] = {
+        {FAULT_READ, EIO, XB_ERR_SYSTEM, ": cannot be read", 5},
+        {FAULT_READ, EINTR, XB_OK, NULL, 5},
+        {FAULT_FSTAT, EIO, XB_ERR_SYSTEM, ": cannot be read", 2},
+        {FAULT_PREAD, EIO, XB_ERR_USAGE, ": changed while", 4},
+        {FAULT_PREAD, EINTR, XB_OK, NULL, 4},
+        {FAULT_MEMORY, ENOMEM, XB_ERR_MEMORY, "no memory to read ", 1},
+    };
     begin_change(*state, NULL, 0);
-    steer.fail_read = EIO;
-    assert_refused(path_of(*state, "file"), LARGEST, false, XB_ERR_SYSTEM, ": cannot be read");
-    begin_change(*state, NULL, 0);
-    steer.fail_fstat = EIO;
-    assert_refused(path_of(*state, "file"), LARGEST, false, XB_ERR_SYSTEM, ": cannot be read");
-    begin_change(*state, NULL, 0);
-    steer.fail_pread = EIO;
-    assert_refused(path_of(*state, "file"), LARGEST, false, XB_ERR_USAGE, ": changed while");
-}
-
-WITH_TREE(goes_on_after_a_signal)
-{
-    begin_change(*state, NULL, 0);
-    steer.fail_read = EINTR;
-    steer.fail_pread = EINTR;
-    assert_read(path_of(*state, "file"), LARGEST, false, CONTENT, strlen(CONTENT));
-    assert_int_equal(steer.reads, 6);
-    assert_int_equal(steer.preads, 5);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *path = path_of(*state, "file");
+        for (unsigned n = 1, met = 1; met; n++) {
+            clear_faults();
+            arm_fault(rows[i].kind, rows[i].code, n);
+            faults[FAULT_READ].most = faults[FAULT_PREAD].most = 8;
+            if (rows[i].status == XB_OK || n > rows[i].calls)
+                assert_read(path, LARGEST, false, CONTENT, strlen(CONTENT));
+            else
+                assert_refused(path, LARGEST, false, rows[i].status, rows[i].piece);
+            met = disarm_fault(rows[i].kind);
+            assert_int_equal(met, n <= rows[i].calls);
+        }
+    }
 }
 
 static int begin(void **state)
 {
+    clear_faults();
     memset(&steer, 0, sizeof steer);
     return make_tree(state);
 }

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a new file comes to its place, whose it is then, and what becomes of the old one: on systems
+ * that lack something, and where calls fail. */
+#define _GNU_SOURCE
+#include "output_fixture.h"
+
+#include "base/memory.h"
+#include "faults.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "testing.h"
+
+/* ---- what a system may lack ---- */
+
+static void lack_unnamed_files(void)
+{
+    faults[FAULT_OPENAT] = (struct fault){.code = EOPNOTSUPP, .flags = O_TMPFILE};
+}
+
+static void lack_links(void)
+{
+    faults[FAULT_LINKAT].code = EPERM;
+}
+
+/* As NFS, which can link. */
+static void lack_exclusive_rename(void)
+{
+    faults[FAULT_RENAMEAT2] = (struct fault){.code = EINVAL, .flags = RENAME_NOREPLACE};
+}
+
+static void lack_links_and_exclusive_rename(void)
+{
+    lack_links();
+    lack_exclusive_rename();
+}
+
+static void lack_chown(void)
+{
+    faults[FAULT_FCHOWN].code = EPERM;
+}
+
+static void lack_chown_and_unnamed_files(void)
+{
+    lack_chown();
+    lack_unnamed_files();
+}
+
+/* Not every file system can reserve space. */
+static void lack_chown_and_reserving(void)
+{
+    lack_chown();
+    faults[FAULT_FALLOCATE].code = EOPNOTSUPP;
+}
+
+/* The descriptor and the name are gone all the same. */
+static void lack_cleaning_up(void)
+{
+    static const enum fault_kind kinds[] = {FAULT_CLOSE, FAULT_FCLOSE, FAULT_UNLINKAT};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        faults[kinds[i]] = (struct fault){.code = EIO, .does_it = true};
+}
+
+static void lack_nothing(void)
+{
+}
+
+static void (*const lacks[])(void) = {lack_nothing,
+                                      lack_unnamed_files,
+                                      lack_links,
+                                      lack_exclusive_rename,
+                                      lack_links_and_exclusive_rename,
+                                      lack_chown,
+                                      lack_chown_and_unnamed_files,
+                                      lack_chown_and_reserving};
+#define EACH_LACK(lack) for (size_t lack = 0; lack < sizeof lacks / sizeof lacks[0]; lack++)
+
+static void begin_lack(size_t lack)
+{
+    print_message("lack %zu\n", lack);
+    clear_faults();
+    lacks[lack]();
+}
+
+/* ---- on all of them ---- */
+
+RUN_TEST(a_new_file_appears_when_committed_with_the_mode_of_the_umask)
+{
+    EACH_LACK(lack)
+    for (int keeps = 0; keeps < 2; keeps++) {
+        struct xb_output output;
+        begin_lack(lack);
+        umask(keeps ? 022 : 027);
+        open_output(&output, "new.json");
+        output.keeps_others = keeps != 0;
+        fputs("new", output.stream);
+        assert_int_not_equal(access("new.json", F_OK), 0);
+        commit(&output);
+        assert_content("new.json", "new");
+        assert_int_equal(mode_of("new.json"), keeps ? 0644 : 0640);
+        assert_int_equal(umask(022), keeps ? 022 : 027);
+        assert_int_equal(file_count(), 1);
+        assert_int_equal(unlink("new.json"), 0);
+    }
+}
+
+RUN_TEST(an_old_file_keeps_its_mode_and_survives_a_discard)
+{
+    EACH_LACK(lack)
+    {
+        struct xb_output output;
+        begin_lack(lack);
+        write_file("old.json", "old");
+        assert_int_equal(chmod("old.json", 0606), 0);
+        open_output(&output, "old.json");
+        fputs("half a docu", output.stream);
+        fflush(output.stream);
+        xb_output_discard(&output);
+        xb_output_discard(&output);
+        assert_content("old.json", "old");
+        assert_int_equal(file_count(), 1);
+        replace("old.json", "new");
+        assert_content("old.json", "new");
+        assert_int_equal(mode_of("old.json"), 0606);
+        assert_int_equal(file_count(), 1);
+        assert_int_equal(unlink("old.json"), 0);
+    }
+}
+
+/* ---- whose it is ---- */
+
+#define SOMEBODY 12345
+#define SOME_GROUP 23456
+
+static void put_of_somebody(const char *path)
+{
+    write_file(path, "old and longer");
+    assert_int_equal(chown(path, SOMEBODY, SOME_GROUP), 0);
+    assert_int_equal(chmod(path, 0640), 0);
+}
+
+/* Where a file cannot be given away it is written over. */
+RUN_TEST(an_old_file_keeps_its_owner)
+{
+    if (geteuid() != 0)
+        skip(); /* others cannot give a file away */
+    EACH_LACK(lack)
+    {
+        struct stat before, now;
+        begin_lack(lack);
+        put_of_somebody("old.json");
+        assert_int_equal(stat("old.json", &before), 0);
+        replace("old.json", "new");
+        assert_content("old.json", "new");
+        assert_int_equal(stat("old.json", &now), 0);
+        assert_int_equal(now.st_uid, SOMEBODY);
+        assert_int_equal(now.st_gid, SOME_GROUP);
+        assert_int_equal(now.st_mode & 07777, 0640);
+        assert_int_equal(now.st_ino == before.st_ino, faults[FAULT_FCHOWN].code != 0);
+        assert_int_equal(file_count(), 1);
+    }
+}
+
+/* user::rw-, user:SOMEBODY:r--, group::---, mask::r--, other::--- as the kernel stores it. */
+RUN_TEST(an_old_file_keeps_its_access_list)
+{
+    static const unsigned char list[] = {
+        2, 0,    0,    0,    1,    0,    6,    0, 0xFF, 0xFF, 0xFF, 0xFF, 2,    0,    4,
+        0, 0x39, 0x30, 0,    0,    4,    0,    0, 0,    0xFF, 0xFF, 0xFF, 0xFF, 0x10, 0,
+        4, 0,    0xFF, 0xFF, 0xFF, 0xFF, 0x20, 0, 0,    0,    0xFF, 0xFF, 0xFF, 0xFF};
+    static const char name[] = "system.posix_acl_access";
+    unsigned char found[sizeof list];
+    write_file("old.json", "old");
+    if (setxattr("old.json", name, list, sizeof list, 0) != 0)
+        skip(); /* this file system has none */
+    replace("old.json", "new");
+    assert_content("old.json", "new");
+    assert_int_equal(getxattr("old.json", name, found, sizeof found), sizeof list);
+    assert_memory_equal(found, list, sizeof list);
+}
+
+/* ---- what fails ---- */
+
+/* Where the error says that the results are. */
+static void assert_kept(const struct xb_error *error, const char *text)
+{
+    static const char before[] = "what was to be written is in '";
+    char path[PATH_MAX];
+    const char *kept = strstr(error->message, before);
+    assert_non_null(kept);
+    snprintf(path, sizeof path, "%s", kept + strlen(before));
+    char *end = strstr(path, "': cannot put '");
+    assert_non_null(end);
+    *end = '\0';
+    assert_content(path, text);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* "new" at the path, on a system that lacks what is armed already. */
+static enum xb_status write_new(const char *path, bool keeps_others, struct xb_error *error)
+{
+    struct xb_output output;
+    enum xb_status status = open_at(&output, path, 0, error);
+    if (status != XB_OK)
+        return status;
+    output.keeps_others = keeps_others;
+    fputs("new", output.stream);
+    return xb_output_commit(&output, error);
+}
+
+/* The first, the second, ... call of each kind, on each system: what is at the path is the new text
+ * whole, or the old one, and then the new one is where the error says or was not begun. */
+RUN_TEST(whichever_call_fails_nothing_is_lost)
+{
+    static const enum fault_kind kinds[] = {
+        FAULT_OPEN, FAULT_OPENAT, FAULT_LINKAT,   FAULT_RENAMEAT2, FAULT_FCHOWN, FAULT_FALLOCATE,
+        FAULT_READ, FAULT_FSTAT,  FAULT_UNLINKAT, FAULT_CLOSE,     FAULT_FCLOSE};
+    size_t failures = 0;
+    EACH_LACK(lack)
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        for (unsigned n = 1, met = 1; met; n++) {
+            struct xb_error error = {.status = XB_OK, .message = ""};
+            write_file("old.json", "old and longer");
+            if (geteuid() == 0)
+                put_of_somebody("old.json");
+            begin_lack(lack);
+            arm_fault(kinds[i], EIO, n);
+            faults[kinds[i]].does_it = kinds[i] >= FAULT_CLOSE && kinds[i] <= FAULT_UNLINKAT;
+            enum xb_status status = write_new("old.json", false, &error);
+            met = disarm_fault(kinds[i]);
+            clear_faults();
+            assert_int_equal(error.status, status);
+            failures += status != XB_OK;
+            print_message("kind %d, call %u: %s\n", (int)kinds[i], n, error.message);
+            if (status == XB_OK)
+                assert_content("old.json", "new");
+            else if (status == XB_ERR_SYSTEM) {
+                assert_kept(&error, "new");
+                assert_true(kinds[i] == FAULT_READ || kinds[i] == FAULT_FSTAT || file_count() == 1);
+            } else {
+                assert_int_equal(status, XB_ERR_USAGE); /* before it was begun */
+                assert_content("old.json", "old and longer");
+                assert_int_equal(file_count(), 1);
+            }
+            assert_int_equal(unlink("old.json"), 0);
+        }
+    assert_true(failures > 20);
+}
+
+/* It is on the disk by then: replaced by a rename, by a link, and written over. */
+RUN_TEST(a_complete_file_is_no_failure_whatever_follows)
+{
+    EACH_LACK(lack)
+    for (int keeps = 0; keeps < 2; keeps++) {
+        struct xb_error error = {.status = XB_OK};
+        write_file("old.json", "old");
+        if (geteuid() == 0)
+            put_of_somebody("old.json");
+        begin_lack(lack);
+        lack_cleaning_up();
+        if (write_new("old.json", keeps != 0, &error) != XB_OK ||
+            write_new("new.json", keeps != 0, &error) != XB_OK)
+            fail_msg("%s", error.message);
+        clear_faults();
+        assert_content("old.json", "new");
+        assert_content("new.json", "new");
+        assert_int_equal(file_count(), 2);
+        assert_int_equal(unlink("old.json") + unlink("new.json"), 0);
+    }
+}
+
+/* A limit on the size of files stands for a disk that is full: when it is committed, or before. */
+RUN_TEST(an_old_file_survives_a_full_disk)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    EACH_LACK(lack)
+    for (int early = 0; early < 2; early++) {
+        struct rlimit kept;
+        struct xb_output output;
+        struct xb_error error = {0};
+        begin_lack(lack);
+        write_file("old.json", "old");
+        assert_int_equal(getrlimit(RLIMIT_FSIZE, &kept), 0);
+        open_output(&output, "old.json");
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){8, kept.rlim_max}), 0);
+        fputs("longer than the limit", output.stream);
+        assert_true(early == 0 || fflush(output.stream) == EOF);
+        if (early != 0)
+            assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
+        enum xb_status status = xb_output_commit(&output, &error);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
+        assert_int_equal(status, XB_ERR_SYSTEM);
+        if (early == 0)
+            assert_int_equal(error.native_code, EFBIG);
+        assert_non_null(strstr(error.message, "old.json"));
+        assert_content("old.json", "old");
+        assert_int_equal(file_count(), 1);
+    }
+}
+
+RUN_TEST(a_full_disk_leaves_what_would_be_written_over)
+{
+    if (geteuid() != 0)
+        skip();
+    for (int named = 0; named < 2; named++) {
+        struct xb_error error = {0};
+        put_of_somebody("old.json");
+        clear_faults();
+        lack_chown();
+        faults[FAULT_FALLOCATE].code = ENOSPC;
+        if (named)
+            lack_unnamed_files();
+        assert_int_equal(write_new("old.json", false, &error), XB_ERR_SYSTEM);
+        assert_int_equal(error.native_code, ENOSPC);
+        assert_content("old.json", "old and longer");
+        assert_kept(&error, "new");
+        assert_int_equal(file_count(), 1);
+    }
+}
+
+RUN_TEST(a_rename_that_fails_is_reported)
+{
+    struct xb_output output;
+    struct xb_error error = {0};
+    open_output(&output, "new.json");
+    assert_int_equal(mkdir("new.json", 0777), 0);
+    assert_int_equal(xb_output_commit(&output, &error), XB_ERR_SYSTEM);
+    assert_string_equal(error.call, "rename");
+    assert_non_null(strstr(error.message, "EISDIR"));
+    assert_non_null(strstr(error.message, ".xferbench-")); /* where the results are now */
+    assert_int_equal(file_count(), 2);
+}
+
+/* ---- what others do meanwhile ---- */
+
+static void be_first(unsigned call)
+{
+    if (call == 1)
+        write_file("new.json", "another's");
+}
+
+/* Ranks of a node that have one name by mistake end in the same moment. */
+RUN_TEST(what_another_wrote_in_the_same_moment_is_kept)
+{
+    for (int exclusive = 0; exclusive < 2; exclusive++) {
+        struct xb_error error = {0};
+        clear_faults();
+        if (!exclusive)
+            lack_exclusive_rename();
+        faults[FAULT_RENAMEAT2].before = be_first;
+        assert_int_equal(write_new("new.json", true, &error), XB_ERR_SYSTEM);
+        assert_non_null(strstr(error.message, "EEXIST"));
+        assert_content("new.json", "another's");
+        assert_kept(&error, "new");
+        assert_int_equal(file_count(), 1);
+        assert_int_equal(unlink("new.json"), 0);
+    }
+}
+
+/* A link, or another file of its name: neither is written over. */
+RUN_TEST(what_has_its_name_by_now_is_not_written_over)
+{
+    if (geteuid() != 0)
+        skip();
+    for (int is_link = 0; is_link < 2; is_link++) {
+        struct xb_output output;
+        struct xb_error error = {0};
+        put_of_somebody("old.json");
+        lack_chown();
+        open_output(&output, "old.json");
+        fputs("new", output.stream);
+        write_file("other.json", "other");
+        if (is_link) {
+            assert_int_equal(unlink("old.json"), 0);
+            assert_int_equal(symlink("nowhere", "old.json"), 0);
+        } else
+            assert_int_equal(rename("other.json", "old.json"), 0);
+        assert_int_equal(xb_output_commit(&output, &error), XB_ERR_SYSTEM);
+        assert_kept(&error, "new");
+        assert_content(is_link ? "other.json" : "old.json", "other");
+        assert_int_equal(file_count(), is_link ? 2 : 1);
+        assert_int_equal(unlink("old.json"), 0);
+        (void)unlink("other.json");
+    }
+}
+
+RUN_TEST(a_directory_takes_its_file_along)
+{
+    for (int i = 0; i < 2; i++) {
+        struct xb_output output;
+        begin_lack((size_t)i);
+        assert_int_equal(mkdir("sub", 0777), 0);
+        open_output(&output, "sub/new.json");
+        fputs("new", output.stream);
+        assert_int_equal(rename("sub", "moved"), 0);
+        assert_int_equal(mkdir("sub", 0777), 0); /* another one, with which it has nothing to do */
+        commit(&output);
+        assert_content("moved/new.json", "new");
+        assert_int_equal(unlink("moved/new.json"), 0);
+        assert_int_equal(rmdir("moved"), 0); /* and empty */
+        assert_int_equal(rmdir("sub"), 0);
+    }
+}
+
+RUN_TEST(what_has_no_directory_any_more_is_kept_elsewhere)
+{
+    const char *const folders[] = {directory, "/nonexistent", NULL};
+    const char *before = getenv("TMPDIR");
+    char *kept = before != NULL ? strdup(before) : NULL;
+    if (!has_unnamed_files())
+        skip(); /* then the directory is not empty, and stays */
+    for (size_t i = 0; i < 3; i++) {
+        struct xb_output output;
+        struct xb_error error = {0};
+        if (folders[i] != NULL)
+            setenv("TMPDIR", folders[i], 1);
+        else
+            unsetenv("TMPDIR");
+        assert_int_equal(mkdir("sub", 0777), 0);
+        open_output(&output, "sub/new.json");
+        fputs("new", output.stream);
+        assert_int_equal(rmdir("sub"), 0);
+        assert_int_equal(xb_output_commit(&output, &error), XB_ERR_SYSTEM);
+        assert_int_equal(error.native_code, ENOENT);
+        assert_int_equal(file_count(), i == 0 ? 1 : 0);
+        assert_kept(&error, "new");
+    }
+    if (kept != NULL)
+        setenv("TMPDIR", kept, 1);
+    free(kept);
+}
+
+/* ---- names ---- */
+
+RUN_TEST(the_longest_name_is_possible)
+{
+    char name[NAME_MAX + 1];
+    memset(name, 'n', NAME_MAX);
+    name[NAME_MAX] = '\0';
+    replace(name, "new");
+    replace(name, "newer");
+    assert_content(name, "newer");
+}
+
+RUN_TEST(a_file_in_another_directory_is_replaced_there)
+{
+    assert_int_equal(mkdir("sub", 0777), 0);
+    replace("sub/../sub/new.json", "new");
+    assert_content("sub/new.json", "new");
+    assert_int_equal(file_count(), 1);
+}
+
+/* Nor where the system does without: it goes with what was discarded. */
+RUN_TEST(a_file_has_no_name_before_it_is_complete)
+{
+    struct xb_output output;
+    if (!has_unnamed_files())
+        skip();
+    for (int named = 0; named < 2; named++) {
+        begin_lack((size_t)named);
+        open_output(&output, "new.json");
+        fputs("new", output.stream);
+        assert_int_equal(fflush(output.stream), 0);
+        assert_int_equal(file_count(), named);
+        xb_output_discard(&output);
+        assert_int_equal(file_count(), 0);
+    }
+}
+
+/* ---- an end without cleaning up ---- */
+
+/* A forked process ends so too, and the files are its parent's. */
+RUN_TEST(an_end_without_cleaning_up_leaves_no_temporary_file)
+{
+    struct xb_output outputs[3];
+    lack_unnamed_files();
+    for (int i = 0; i < 3; i++)
+        open_output(&outputs[i], (const char *[]){"a.json", "b.json", "c.json"}[i]);
+    xb_output_discard(&outputs[1]);
+    pid_t child = fork();
+    if (child == 0) {
+        xb_outputs_abandon();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(file_count(), 2);
+    xb_outputs_abandon();
+    assert_int_equal(file_count(), 0);
+    xb_output_discard(&outputs[0]);
+    xb_output_discard(&outputs[2]);
+}
+
+/* Where memory is lacking, the program removes its own and leaves those of its parent. */
+RUN_TEST(a_program_without_memory_leaves_no_temporary_file)
+{
+    struct xb_output parents, own;
+    lack_unnamed_files();
+    open_output(&parents, "a.json");
+    for (size_t opens = 0; opens < 2; opens++) {
+        int status = 0;
+        pid_t child = fork();
+        if (child == 0) {
+            if (opens > 0)
+                open_output(&own, "b.json");
+            if (file_count() == 1 + opens)
+                xb_memory_end(1);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(WEXITSTATUS(status), EXIT_FAILURE);
+        assert_int_equal(file_count(), 1);
+    }
+    commit(&parents);
+    assert_int_equal(file_count(), 1);
+    assert_content("a.json", "");
+}
