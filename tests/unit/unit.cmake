@@ -27,7 +27,7 @@ option(XFERBENCH_UNIT_TESTS "Build all unit tests with everything else" ON)
 set(threads_topics
     crew digest fleet_read line line_failures link_conditions link_load measure_devices measure_end measure_latency
     measure_memory modes modes_encoded modes_job modes_loads modes_pipeline modes_resident modes_ring numa opening
-    parallel pattern pcie_watch piece_layout placements plan reader reader_wrong recorder recorder_stages references
+    parallel pattern pcie_watch piece_layout placements plan reader recorder recorder_stages references
     sample_data workspace)
 
 # xferbench_add_unit_program(NAME FILES f... [WRAP function...] [MODES mode...] [OWN_MAIN] [BARE]): the test unit.<topic>
@@ -89,18 +89,10 @@ endmacro()
 set(faults open openat read pread preadv pwrite fstat close fclose unlinkat linkat renameat2 fchown fallocate fdatasync
            syncfs statvfs mincore malloc realloc fork waitpid getppid poll clock_gettime xb_interrupt_signal xb_say)
 set(rooms_with_faults base storage)
-xferbench_add_unit_apart(storage/files WRAP statvfs fallocate pwrite fdatasync syncfs open openat unlinkat mincore
-                         xb_interrupt_signal xb_say)
-set(uring "")
+set(faults_of_storage "")
 if(XFERBENCH_HAS_URING)
-  set(uring io_uring_queue_init io_uring_register_buffers io_uring_submit_and_wait)
+  set(faults_of_storage io_uring_queue_init io_uring_register_buffers io_uring_submit_and_wait)
 endif()
-foreach(topic reader reader_wrong)
-  xferbench_add_unit_apart(storage/${topic} WRAP preadv openat ${uring})
-  if(XFERBENCH_HAS_URING)
-    target_compile_definitions(test_${topic} PRIVATE XFERBENCH_HAS_URING=1)
-  endif()
-endforeach()
 xferbench_add_unit_apart(fleet/fleet_read WRAP fts_read)
 xferbench_add_unit_apart(fleet/fleet_read_link)
 # What lies below is replaced, to be counted or steered.
@@ -176,12 +168,15 @@ foreach(room ${rooms})
   list(REMOVE_ITEM files ${apart})
   set(wrap "")
   if(room IN_LIST rooms_with_faults)
-    set(wrap ${faults})
+    set(wrap ${faults} ${faults_of_${room}})
   endif()
   if(files)
     xferbench_add_unit_program(of_${room} FILES ${files} WRAP ${wrap})
   endif()
 endforeach()
+if(XFERBENCH_HAS_URING)
+  target_compile_definitions(test_of_storage PRIVATE XFERBENCH_HAS_URING=1)
+endif()
 if(XFERBENCH_HAS_ZLIB)
   target_compile_definitions(test_of_advise PRIVATE HAS_ZLIB)
 endif()

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
@@ -16,136 +17,14 @@
 #define FIXTURE_TEST(name) TEST_WITH(name, set_up, remove_tree)
 
 #include "checks.h"
+#include "faults.h"
 #include "fixture_tree.h"
-
-/* This program is linked with --wrap for these: what a system does seldom happens here when it is
- * asked to. */
-int __real_statvfs(const char *path, struct statvfs *system);
-int __real_fallocate(int descriptor, int mode, off_t offset, off_t length);
-ssize_t __real_pwrite(int descriptor, const void *data, size_t size, off_t offset);
-int __real_fdatasync(int descriptor);
-int __real_syncfs(int descriptor);
-int __real_open(const char *path, int flags, ...);
-int __real_openat(int folder, const char *path, int flags, ...);
-int __real_mincore(void *begin, size_t bytes, unsigned char *states);
-int __wrap_statvfs(const char *path, struct statvfs *system);
-int __wrap_fallocate(int descriptor, int mode, off_t offset, off_t length);
-ssize_t __wrap_pwrite(int descriptor, const void *data, size_t size, off_t offset);
-int __wrap_fdatasync(int descriptor);
-int __wrap_syncfs(int descriptor);
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_openat(int folder, const char *path, int flags, ...);
-int __wrap_mincore(void *begin, size_t bytes, unsigned char *states);
-int __wrap_xb_interrupt_signal(void);
-int __real_unlinkat(int folder, const char *name, int flags);
-int __wrap_unlinkat(int folder, const char *name, int flags);
-void __wrap_xb_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static struct {
-    int statvfs_blocks;                         /* free ones, where not 0 */
-    int fallocate, fdatasync, syncfs, unlinkat; /* errno of each */
-    int pwrite;                                 /* errno of the pwrite of this number, from 1 on */
-    int pwrite_at, pwrites;
-    size_t most;          /* bytes that a pwrite takes; 0: all */
-    bool no_unnamed;      /* neither O_TMPFILE */
-    bool no_proc;         /* nor opening again */
-    int direct;           /* errno of O_DIRECT */
-    bool all_cached;      /* what mincore says after a read */
-    size_t cached_pages;  /* so many of each file, the first, where not 0: what mincore says */
-    int signal_at, asked; /* when a signal comes */
-    char said[512];       /* what was told last */
-} steer;
 
 static int set_up(void **state)
 {
-    memset(&steer, 0, sizeof steer);
+    clear_faults();
+    fault_said.is_heard = true;
     return make_tree(state);
-}
-
-static int fail_with(int code)
-{
-    errno = code;
-    return -1;
-}
-
-int __wrap_statvfs(const char *path, struct statvfs *system)
-{
-    int outcome = __real_statvfs(path, system);
-    if (steer.statvfs_blocks != 0) {
-        system->f_blocks = 1000;
-        system->f_frsize = 4096;
-        system->f_bavail = (fsblkcnt_t)steer.statvfs_blocks;
-    }
-    return outcome;
-}
-
-int __wrap_fallocate(int descriptor, int mode, off_t offset, off_t length)
-{
-    return steer.fallocate != 0 ? fail_with(steer.fallocate)
-                                : __real_fallocate(descriptor, mode, offset, length);
-}
-
-ssize_t __wrap_pwrite(int descriptor, const void *data, size_t size, off_t offset)
-{
-    if (++steer.pwrites == steer.pwrite_at)
-        return fail_with(steer.pwrite);
-    return __real_pwrite(descriptor, data, steer.most > 0 && size > steer.most ? steer.most : size,
-                         offset);
-}
-
-int __wrap_fdatasync(int descriptor)
-{
-    return steer.fdatasync != 0 ? fail_with(steer.fdatasync) : __real_fdatasync(descriptor);
-}
-
-int __wrap_syncfs(int descriptor)
-{
-    (void)descriptor; /* nobody waits for the machine's disks */
-    return steer.syncfs != 0 ? fail_with(steer.syncfs) : 0;
-}
-
-int __wrap_open(const char *path, int flags, ...)
-{
-    if (steer.no_unnamed && (flags & O_TMPFILE) == O_TMPFILE)
-        return fail_with(EOPNOTSUPP);
-    if (steer.no_proc && strncmp(path, "/proc/", 6) == 0)
-        return fail_with(ENOENT);
-    return __real_open(path, flags, 0600);
-}
-
-int __wrap_openat(int folder, const char *path, int flags, ...)
-{
-    if (steer.direct != 0 && (flags & O_DIRECT) != 0)
-        return fail_with(steer.direct);
-    return __real_openat(folder, path, flags, 0600);
-}
-
-int __wrap_mincore(void *begin, size_t bytes, unsigned char *states)
-{
-    int outcome = __real_mincore(begin, bytes, states);
-    for (size_t i = 0; steer.cached_pages > 0 && i * 4096 < bytes; i++)
-        states[i] = i < steer.cached_pages;
-    if (steer.all_cached)
-        memset(states, 1, (bytes + 4095) / 4096);
-    return outcome;
-}
-
-int __wrap_xb_interrupt_signal(void)
-{
-    return steer.signal_at != 0 && ++steer.asked >= steer.signal_at ? 15 : 0;
-}
-
-int __wrap_unlinkat(int folder, const char *name, int flags)
-{
-    return steer.unlinkat != 0 ? fail_with(steer.unlinkat) : __real_unlinkat(folder, name, flags);
-}
-
-void __wrap_xb_say(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(steer.said, sizeof steer.said, format, arguments);
-    va_end(arguments);
 }
 
 static const struct xb_pattern pattern = {.seed = 42};
@@ -199,7 +78,7 @@ static void make_and_check(const char *root, size_t count, uint64_t bytes, size_
     xb_files_close(&files); /* nothing is left to close */
     assert_int_equal(entries_in(root), 0);
     assert_int_equal(open_descriptors(), before);
-    assert_string_equal(steer.said, "");
+    assert_string_equal(fault_said.text, "");
 }
 
 /* With the reason: what somebody else put there, or why a file stays. */
@@ -212,28 +91,24 @@ FIXTURE_TEST(test_folder_that_stays_is_told)
     for (size_t i = 0; i < 2; i++) {
         struct xb_files files;
         struct xb_error error;
-        steer.unlinkat = 0;
+        faults[FAULT_UNLINKAT].code = 0;
         assert_int_equal(xb_files_make(*state, 2, 1, false, 0, pattern, &files, &error), XB_OK);
         char *path = strdup(files.path);
         write_file(path, "somebody's", "text");
-        steer.unlinkat = rows[i].code;
+        faults[FAULT_UNLINKAT].code = rows[i].code;
         xb_files_close(&files);
-        assert_has(steer.said, path);
-        assert_has(steer.said, rows[i].name);
+        assert_has(fault_said.text, path);
+        assert_has(fault_said.text, rows[i].name);
         assert_int_equal(entries_in(path), i == 0 ? 1 : 3);
         free(path);
     }
 }
 
-FIXTURE_TEST(test_made_one)
+FIXTURE_TEST(test_made)
 {
     static const uint64_t lengths[] = {1, 4095, 4096, 4097, (4 << 20) + 3};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
         make_and_check(*state, 1, lengths[i], 0);
-}
-
-FIXTURE_TEST(test_made_many)
-{
     make_and_check(*state, 2, 4097, 1);
     make_and_check(*state, 33, 1001, 1);
 }
@@ -241,10 +116,10 @@ FIXTURE_TEST(test_made_many)
 /* Where the file system knows no files without a name, and where nobody can open them again. */
 FIXTURE_TEST(test_made_otherwise)
 {
-    steer.most = 1000; /* and pwrite takes less than it is given */
-    steer.no_unnamed = true;
+    faults[FAULT_PWRITE].most = 1000; /* and it takes less than it is given */
+    faults[FAULT_OPEN] = (struct fault){.code = EOPNOTSUPP, .flags = O_TMPFILE};
     make_and_check(*state, 1, 5000, 0);
-    steer.no_proc = true;
+    faults[FAULT_OPEN] = (struct fault){.code = ENOENT, .path = "/proc/"};
     make_and_check(*state, 1, 5000, 1);
 }
 
@@ -255,8 +130,6 @@ static const char *assert_not_made(const char *root, size_t count, uint64_t byte
     static struct xb_error error;
     struct xb_files files;
     int before = open_descriptors();
-    steer.pwrites = 0;
-    steer.asked = 0;
     assert_int_equal(xb_files_make(root, count, bytes, false, 0, pattern, &files, &error), status);
     assert_int_equal(open_descriptors(), before);
     assert_int_equal(entries_in(root), 0);
@@ -271,9 +144,17 @@ FIXTURE_TEST(test_made_none)
     assert_not_made(*state, 1, 0, XB_ERR_USAGE);
 }
 
+static void show_two_blocks(void *system, unsigned call)
+{
+    (void)call;
+    ((struct statvfs *)system)->f_blocks = 1000;
+    ((struct statvfs *)system)->f_frsize = 4096;
+    ((struct statvfs *)system)->f_bavail = 2;
+}
+
 FIXTURE_TEST(test_no_space)
 {
-    steer.statvfs_blocks = 2; /* of 4096 */
+    faults[FAULT_STATVFS].edit = show_two_blocks;
     const char *message = assert_not_made(*state, 3, 1, XB_ERR_MEMORY);
     assert_has(message,
                "3 files of 1 bytes need 12288 bytes, and 8192 are free: name another folder");
@@ -282,36 +163,58 @@ FIXTURE_TEST(test_no_space)
     make_and_check(*state, 2, 4096, 1);
 }
 
-FIXTURE_TEST(test_full_in_the_middle)
+/* The first, the second, ... call of each kind: all is there or nothing, and no descriptor more. */
+FIXTURE_TEST(test_whichever_call_fails_nothing_is_left)
 {
-    for (size_t count = 1; count <= 3; count += 2) {
-        memset(&steer, 0, sizeof steer);
-        steer.fallocate = ENOSPC;
-        assert_has(assert_not_made(*state, count, 5000, XB_ERR_MEMORY), "No space left on device");
-        steer.fallocate = EOPNOTSUPP; /* the file system cannot reserve: pwrite finds out */
-        steer.pwrite_at = (int)count;
-        steer.pwrite = ENOSPC;
-        assert_not_made(*state, count, 5000, XB_ERR_MEMORY);
-        steer.pwrite = EDQUOT;
-        assert_not_made(*state, count, 5000, XB_ERR_MEMORY);
-        steer.pwrite = EIO;
-        assert_not_made(*state, count, 5000, XB_ERR_RUNTIME);
-    }
-}
-
-FIXTURE_TEST(test_not_on_the_disk)
-{
-    steer.fdatasync = EIO;
-    assert_not_made(*state, 1, 5000, XB_ERR_RUNTIME);
-    steer.syncfs = ENOSPC;
-    assert_not_made(*state, 3, 5000, XB_ERR_MEMORY);
-}
-
-FIXTURE_TEST(test_signal)
-{
-    steer.signal_at = 2;
-    assert_not_made(*state, 1, 5 << 20, XB_ERR_STOPPED);
-    assert_not_made(*state, 3, 5000, XB_ERR_STOPPED);
+    static const struct {
+        enum fault_kind kind;
+        int code;
+        enum xb_status status;
+        unsigned failures[2]; /* of one file and of three, so many calls that fail it */
+    } rows[] = {
+        {FAULT_STATVFS, EIO, XB_ERR_RUNTIME, {1, 1}},
+        {FAULT_FALLOCATE, ENOSPC, XB_ERR_MEMORY, {1, 3}},
+        {FAULT_FALLOCATE, EOPNOTSUPP, XB_OK, {0, 0}}, /* the file system cannot reserve */
+        {FAULT_FALLOCATE, EINTR, XB_OK, {0, 0}},
+        {FAULT_PWRITE, ENOSPC, XB_ERR_MEMORY, {2, 3}},
+        {FAULT_PWRITE, EDQUOT, XB_ERR_MEMORY, {2, 3}},
+        {FAULT_PWRITE, EIO, XB_ERR_RUNTIME, {2, 3}},
+        {FAULT_PWRITE, EINTR, XB_OK, {0, 0}},
+        {FAULT_FDATASYNC, EIO, XB_ERR_RUNTIME, {1, 0}},
+        {FAULT_SYNCFS, ENOSPC, XB_ERR_MEMORY, {0, 1}},
+        {FAULT_OPEN, EACCES, XB_ERR_RUNTIME, {1, 1}},
+        {FAULT_OPENAT, EMFILE, XB_ERR_RUNTIME, {0, 3}},
+        {FAULT_CLOSE, EIO, XB_ERR_RUNTIME, {0, 3}},
+        {FAULT_SIGNAL, 0, XB_ERR_STOPPED, {2, 3}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (unsigned many = 0; many < 2; many++) {
+            enum fault_kind kind = rows[i].kind;
+            unsigned failures = 0;
+            for (unsigned n = 1, met = 1; met; n++) {
+                struct xb_files files;
+                struct xb_error error;
+                int before = open_descriptors();
+                arm_fault(kind, rows[i].code, n);
+                faults[kind].gives = kind == FAULT_SIGNAL;
+                faults[kind].value = SIGTERM;
+                faults[kind].does_it = kind == FAULT_CLOSE;
+                enum xb_status status =
+                    xb_files_make(*state, many ? 3 : 1, many ? 5000 : (4 << 20) + 1, false, 0,
+                                  pattern, &files, &error);
+                met = disarm_fault(kind);
+                print_message("row %zu, call %u: status %d\n", i, n, (int)status);
+                if (status == XB_OK)
+                    assert_contents(&files);
+                else
+                    assert_int_equal(status, rows[i].status);
+                failures += status != XB_OK;
+                xb_files_close(&files);
+                assert_int_equal(entries_in(*state), 0);
+                assert_int_equal(open_descriptors(), before);
+            }
+            assert_int_equal(failures, rows[i].failures[many]);
+        }
 }
 
 FIXTURE_TEST(test_no_such_place)
@@ -466,6 +369,21 @@ FIXTURE_TEST(test_lengths)
 
 /* ---- the page cache ---- */
 
+static void show_all_cached(void *found, unsigned call)
+{
+    void *const *states = found;
+    (void)call;
+    memset(states[0], 1, (*(const size_t *)states[1] + 4095) / 4096);
+}
+
+static void show_five_cached(void *found, unsigned call)
+{
+    void *const *states = found;
+    (void)call;
+    for (size_t i = 0; i * 4096 < *(const size_t *)states[1]; i++)
+        ((unsigned char *)states[0])[i] = i < 5;
+}
+
 FIXTURE_TEST(test_cached_share)
 {
     struct xb_files files;
@@ -475,7 +393,7 @@ FIXTURE_TEST(test_cached_share)
     assert_contents(&files); /* reads all of it */
     assert_int_equal(xb_files_cached_share(&files, files.bytes, &share, &error), XB_OK);
     assert_true(share > 0 && share <= 1); /* what is cached may go at any time */
-    steer.all_cached = true;
+    faults[FAULT_MINCORE].edit = show_all_cached;
     assert_int_equal(xb_files_cached_share(&files, files.bytes, &share, &error), XB_OK);
     assert_true(share == 1);
     xb_files_close(&files);
@@ -499,7 +417,7 @@ FIXTURE_TEST(test_cached_share_of_a_part)
     if (sysconf(_SC_PAGESIZE) != 4096)
         skip();
     assert_int_equal(xb_files_make(*state, 2, 10 * 4096, false, 0, pattern, &files, &error), XB_OK);
-    steer.cached_pages = 5;
+    faults[FAULT_MINCORE].edit = show_five_cached;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         double share = -1;
         assert_int_equal(xb_files_cached_share(&files, rows[i].bytes, &share, &error), XB_OK);
@@ -520,7 +438,7 @@ FIXTURE_TEST(test_direct)
         assert_int_equal(status, XB_ERR_UNSUPPORTED);
         assert_has(error.message, files.file_system);
     }
-    steer.direct = EINVAL;
+    faults[FAULT_OPENAT] = (struct fault){.code = EINVAL, .flags = O_DIRECT};
     assert_int_equal(xb_files_check_direct(&files, &error), XB_ERR_UNSUPPORTED);
     assert_has(error.message, "refuses O_DIRECT");
     assert_has(error.message, files.file_system);

@@ -1,12 +1,171 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw, O_DIRECT */
-/* Files are read by every way, and what the file system or the kernel forbids by another. */
+/* Files are read by every way, and what the file system or the kernel forbids by another. Reads are
+ * short, interrupted or fail, and files change under the reader. */
+
+#include "backends/verify.h"
+#include "base/child.h"
+#include "storage/internal.h"
+#include "storage/reader.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 
 #include "testing.h"
 
-#include "reader_fixture.h"
+#include "checks.h"
+#include "faults.h"
+#include "fixture_tree.h"
 
-#include <pthread.h>
+#if XFERBENCH_HAS_URING
+#include <liburing.h>
+#define HAS_URING true
+#else
+#define HAS_URING false
+#endif
+
+static struct {
+    int init, buffers; /* errno of io_uring's calls */
+    int submit;        /* errno of the first submit_and_wait */
+    int result;        /* in place of the first result: -errno, or a count that is smaller */
+    bool results;      /* in place of all */
+} steer;
+
+/* This program is linked with --wrap for these. */
+#if XFERBENCH_HAS_URING
+int __real_io_uring_queue_init(unsigned entries, struct io_uring *ring, unsigned flags);
+int __real_io_uring_register_buffers(struct io_uring *ring, const struct iovec *parts, unsigned n);
+int __real_io_uring_submit_and_wait(struct io_uring *ring, unsigned count);
+int __wrap_io_uring_queue_init(unsigned entries, struct io_uring *ring, unsigned flags);
+int __wrap_io_uring_register_buffers(struct io_uring *ring, const struct iovec *parts, unsigned n);
+int __wrap_io_uring_submit_and_wait(struct io_uring *ring, unsigned count);
+
+int __wrap_io_uring_queue_init(unsigned entries, struct io_uring *ring, unsigned flags)
+{
+    return steer.init != 0 ? -steer.init : __real_io_uring_queue_init(entries, ring, flags);
+}
+
+int __wrap_io_uring_register_buffers(struct io_uring *ring, const struct iovec *parts, unsigned n)
+{
+    return steer.buffers != 0 ? -steer.buffers : __real_io_uring_register_buffers(ring, parts, n);
+}
+
+int __wrap_io_uring_submit_and_wait(struct io_uring *ring, unsigned count)
+{
+    int code = steer.submit;
+    const struct io_uring_sq *queue = &ring->sq;
+    for (unsigned i = queue->sqe_head; i != queue->sqe_tail; i++) {
+        const struct io_uring_sqe *asked = &queue->sqes[i & *queue->kring_mask];
+        if (faults[FAULT_PREADV].blocks > 0)
+            assert_int_equal((asked->off | asked->len | asked->addr) % XB_STORAGE_BLOCK, 0);
+    }
+    if (code != 0) {
+        steer.submit = 0;
+        return -code;
+    }
+    int outcome = __real_io_uring_submit_and_wait(ring, count);
+    struct io_uring_cqe *done;
+    if (steer.result != 0 && io_uring_peek_cqe(ring, &done) == 0) {
+        if (steer.result < done->res)
+            done->res = steer.result;
+        steer.result = steer.results ? steer.result : 0;
+    }
+    return outcome;
+}
+#endif
+
+/* ---- reading all of some files ---- */
+
+#define ROOM ((UINT64_C(4) << 20) + 3 * XB_STORAGE_BLOCK)
+
+static const struct xb_pattern pattern = {.seed = 7};
+
+struct test {
+    struct xb_files files;
+    struct xb_reader *reader;
+    struct xb_reader_plan plan;
+    struct xb_error error;
+};
+
+static void make(struct test *test, const char *root, size_t count, uint64_t bytes)
+{
+    memset(test, 0, sizeof *test);
+    test->plan.threads = 1;
+    test->plan.memory = NULL;
+    test->plan.memory_bytes = ROOM;
+    assert_int_equal(posix_memalign(&test->plan.memory, XB_STORAGE_BLOCK, ROOM), 0);
+    assert_int_equal(
+        xb_files_make(root, count, bytes, false, 0, pattern, &test->files, &test->error), XB_OK);
+}
+
+static void end(struct test *test)
+{
+    xb_reader_close(test->reader);
+    xb_files_close(&test->files);
+    free(test->plan.memory);
+}
+
+static void open_reader(struct test *test, enum xb_io io, bool opens_each)
+{
+    xb_reader_close(test->reader);
+    test->plan.io = io;
+    test->plan.opens_each = opens_each;
+    assert_int_equal(xb_reader_open(&test->files, &test->plan, &test->reader, &test->error), XB_OK);
+}
+
+/* Reads a part of a file whose byte 0 is byte `begin` of the pattern, and looks at every byte. */
+static void assert_reads(struct test *test, size_t file, uint64_t offset, uint64_t bytes)
+{
+    uint64_t begin = 0;
+    for (size_t i = 0; i < file; i++)
+        begin += test->files.entries[i].bytes;
+    memset(test->plan.memory, 0x5a, ROOM);
+    assert_int_equal(
+        xb_reader_read(test->reader, 0, file, offset, test->plan.memory, bytes, &test->error),
+        XB_OK);
+    assert_int_equal(xb_host_check(test->plan.memory, begin + offset, bytes, pattern).wrong_bytes,
+                     0);
+    const unsigned char *memory = test->plan.memory;
+    uint64_t last = (bytes + XB_STORAGE_BLOCK - 1) / XB_STORAGE_BLOCK * XB_STORAGE_BLOCK;
+    assert_int_equal(memory[last], 0x5a); /* nothing behind the last block */
+}
+
+static void assert_reads_parts(struct test *test)
+{
+    for (size_t i = 0; i < test->files.count; i++) {
+        uint64_t bytes = test->files.entries[i].bytes;
+        assert_reads(test, i, 0, bytes);
+        assert_reads(test, i, 0, 1);
+        if (bytes > XB_STORAGE_BLOCK)
+            assert_reads(test, i, XB_STORAGE_BLOCK, bytes - XB_STORAGE_BLOCK);
+        if (test->plan.io != XB_IO_DIRECT) {
+            assert_reads(test, i, bytes - 1, 1);
+            assert_reads(test, i, bytes / 3, bytes / 3);
+        }
+    }
+}
+
+static int set_up(void **state)
+{
+    clear_faults();
+    memset(&steer, 0, sizeof steer);
+    return make_tree(state);
+}
+#define READER_TEST(name) TEST_WITH(name, set_up, remove_tree)
+
+/* What a tmpfs refuses is not what this is about: O_DIRECT is left out. */
+static void take_direct(void)
+{
+    faults[FAULT_OPENAT] = (struct fault){.without = O_DIRECT};
+}
+
+/* And every read must be of whole blocks. */
+static void take_direct_blocks(void)
+{
+    take_direct();
+    faults[FAULT_PREADV].blocks = XB_STORAGE_BLOCK;
+}
 
 static const uint64_t lengths[] = {1, 4095, 4096, 4097, (UINT64_C(3) << 20) + 4099};
 #define LENGTH_COUNT (sizeof lengths / sizeof lengths[0])
@@ -37,8 +196,7 @@ READER_TEST(test_mmap)
 
 READER_TEST(test_direct)
 {
-    steer.in_blocks = true;
-    steer.direct_is_taken = true; /* what a tmpfs refuses is not what this is about */
+    take_direct_blocks();
     assert_reads_all(*state, XB_IO_DIRECT);
 }
 
@@ -62,7 +220,7 @@ READER_TEST(test_no_direct)
 {
     struct test test;
     make(&test, *state, 1, 5000);
-    steer.direct = EINVAL;
+    faults[FAULT_OPENAT] = (struct fault){.code = EINVAL, .flags = O_DIRECT};
     test.plan.io = XB_IO_DIRECT;
     assert_int_equal(xb_reader_open(&test.files, &test.plan, &test.reader, &test.error),
                      XB_ERR_UNSUPPORTED);
@@ -92,7 +250,7 @@ READER_TEST(test_ways)
 READER_TEST(test_second_choice)
 {
     struct test test;
-    steer.direct_is_taken = true;
+    take_direct();
     make(&test, *state, 1, (UINT64_C(3) << 20) + 1);
     test.plan.threads = 2;
     steer.buffers = ENOMEM;
@@ -151,7 +309,7 @@ READER_TEST(test_threads)
     /* The last two by processes. */
     static const enum xb_io ways[] = {XB_IO_CACHED, XB_IO_DIRECT, XB_IO_MMAP, XB_IO_CACHED,
                                       XB_IO_MMAP};
-    steer.direct_is_taken = true;
+    take_direct();
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         struct test test;
         struct worker workers[THREADS];
@@ -171,4 +329,227 @@ READER_TEST(test_threads)
         }
         end(&test);
     }
+}
+
+/* ---- short, interrupted and wrong ---- */
+
+static void assert_fails(struct test *test, uint64_t offset, uint64_t bytes, const char *words)
+{
+    assert_int_equal(
+        xb_reader_read(test->reader, 0, 0, offset, test->plan.memory, bytes, &test->error),
+        XB_ERR_RUNTIME);
+    assert_has(test->error.message, test->files.path);
+    assert_has(test->error.message, words);
+}
+
+READER_TEST(test_preadv_goes_on)
+{
+    struct test test;
+    make(&test, *state, 1, 100001);
+    open_reader(&test, XB_IO_CACHED, false);
+    faults[FAULT_PREADV] = (struct fault){.code = EINTR, .times = 3, .most = 1001};
+    assert_reads_parts(&test);
+    faults[FAULT_PREADV] = (struct fault){.code = EAGAIN, .times = 2, .most = 1001};
+    assert_reads_parts(&test);
+    take_direct_blocks();
+    steer.init = EPERM;
+    faults[FAULT_PREADV].most = 5000; /* of which a direct read keeps whole blocks */
+    open_reader(&test, XB_IO_DIRECT, false);
+    assert_reads_parts(&test);
+    end(&test);
+}
+
+READER_TEST(test_preadv_fails)
+{
+    struct test test;
+    make(&test, *state, 1, 10000);
+    open_reader(&test, XB_IO_CACHED, false);
+    faults[FAULT_PREADV].code = EIO;
+    assert_fails(&test, 4096, 904, "904 bytes at offset 4096 cannot be read, Input/output error");
+    assert_string_equal(test.error.native_name, "EIO");
+    end(&test);
+}
+
+/* What a process reads wrong is told with its error, and that it is gone. */
+READER_TEST(test_processes_fail)
+{
+    struct test test;
+    make(&test, *state, 1, 10000);
+    test.plan.by_processes = true;
+    test.plan.longest = 10000;
+    faults[FAULT_PREADV].code = EIO; /* of the process, too */
+    open_reader(&test, XB_IO_CACHED, false);
+    assert_fails(&test, 4096, 904, "904 bytes at offset 4096 cannot be read, Input/output error");
+    assert_string_equal(test.error.native_name, "EIO");
+    faults[FAULT_PREADV].code = 0;
+    open_reader(&test, XB_IO_CACHED, false);
+    assert_reads(&test, 0, 0, 10000);
+    xb_children_abandon(); /* kills it */
+    assert_int_equal(xb_reader_read(test.reader, 0, 0, 0, test.plan.memory, 10000, &test.error),
+                     XB_ERR_RUNTIME);
+    assert_has(test.error.message, "a process that reads for this one was ended by SIGKILL");
+    end(&test);
+}
+
+/* Whether direct reads go by io_uring where the test runs. */
+static bool open_uring(struct test *test, bool opens_each)
+{
+    take_direct_blocks();
+    open_reader(test, XB_IO_DIRECT, opens_each);
+    return strncmp(xb_reader_way(test->reader), "io_uring", 8) == 0;
+}
+
+READER_TEST(test_uring_goes_on)
+{
+    static const int results[] = {-EINTR, -EAGAIN, 4096, 4097, 1 << 19};
+    static const int submits[] = {EINTR, EAGAIN, EBUSY};
+    struct test test;
+    make(&test, *state, 1, (UINT64_C(3) << 20) + 4099);
+    if (open_uring(&test, false)) {
+        for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
+            steer.result = results[i];
+            assert_reads(&test, 0, 0, test.files.bytes);
+            assert_int_equal(steer.result, 0);
+        }
+        for (size_t i = 0; i < sizeof submits / sizeof submits[0]; i++) {
+            steer.submit = submits[i];
+            assert_reads(&test, 0, 0, test.files.bytes);
+        }
+        steer.result = 8192;
+        steer.results = true;
+        assert_reads(&test, 0, 0, test.files.bytes);
+    }
+    end(&test);
+}
+
+READER_TEST(test_uring_fails)
+{
+    struct test test;
+    make(&test, *state, 1, (UINT64_C(3) << 20) + 4099);
+    if (open_uring(&test, false)) {
+        steer.result = -EIO;
+        assert_fails(&test, 0, test.files.bytes, "Input/output error");
+        assert_string_equal(test.error.native_name, "EIO");
+        assert_reads(&test, 0, 0, test.files.bytes); /* nothing of it is left in the ring */
+        steer.submit = EFAULT;
+        assert_fails(&test, 0, test.files.bytes, "Bad address");
+        assert_fails(&test, 0, test.files.bytes, "cannot be read"); /* and it stays so */
+    }
+    end(&test);
+}
+
+/* More parts than may be under way, and memory that is not registered. */
+READER_TEST(test_uring_deep)
+{
+    struct test test;
+    uint64_t bytes = (UINT64_C(40) << 20) + 1;
+    void *memory = NULL;
+    make(&test, *state, 1, bytes);
+    assert_int_equal(posix_memalign(&memory, XB_STORAGE_BLOCK, bytes + XB_STORAGE_BLOCK), 0);
+    open_uring(&test, false);
+    assert_int_equal(xb_reader_read(test.reader, 0, 0, 0, memory, bytes, &test.error), XB_OK);
+    assert_int_equal(xb_host_check(memory, 0, bytes, pattern).wrong_bytes, 0);
+    free(memory);
+    end(&test);
+}
+
+/* A file that a test can change: its own. */
+static void make_own(struct test *test, const char *root, char path[PATH_MAX], off_t bytes)
+{
+    make(test, root, 1, 1);
+    xb_files_close(&test->files);
+    write_file(root, "file", "x");
+    snprintf(path, PATH_MAX, "%s/file", root);
+    assert_int_equal(truncate(path, bytes), 0);
+    assert_int_equal(xb_files_open(path, &test->files, &test->error), XB_OK);
+}
+
+/* To nothing, to another page, and within a page, where a mapping is only zeros. */
+static void assert_shrinks(const char *root, enum xb_io io, bool opens_each)
+{
+    static const off_t to[] = {0, 4097, 8192, 12289};
+    for (size_t i = 0; i < sizeof to / sizeof to[0]; i++) {
+        struct test test;
+        char path[PATH_MAX];
+        make_own(&test, root, path, 12290);
+        open_reader(&test, io, opens_each);
+        assert_int_equal(truncate(path, to[i]), 0);
+        assert_fails(&test, 0, 12290, "shorter than when it was opened");
+        assert_int_equal(truncate(path, 20000), 0); /* more than there was does no harm */
+        assert_int_equal(xb_reader_read(test.reader, 0, 0, 0, test.plan.memory, 12290, &test.error),
+                         XB_OK);
+        end(&test);
+    }
+}
+
+READER_TEST(test_shrinks)
+{
+    take_direct();
+    for (int opens_each = 0; opens_each < 2; opens_each++) {
+        assert_shrinks(*state, XB_IO_CACHED, opens_each != 0);
+        assert_shrinks(*state, XB_IO_MMAP, opens_each != 0);
+        assert_shrinks(*state, XB_IO_DIRECT, opens_each != 0);
+        steer.init = EPERM;
+        assert_shrinks(*state, XB_IO_DIRECT, opens_each != 0);
+        steer.init = 0;
+    }
+}
+
+READER_TEST(test_gone)
+{
+    struct test test;
+    char path[PATH_MAX];
+    make_own(&test, *state, path, 5000);
+    open_reader(&test, XB_IO_CACHED, true);
+    assert_int_equal(unlink(path), 0);
+    assert_fails(&test, 0, 1, "No such file");
+    end(&test);
+}
+
+READER_TEST(test_wrong_calls)
+{
+    struct test test;
+    make(&test, *state, 1, 10000);
+    open_uring(&test, false);
+    char *memory = test.plan.memory;
+    assert_int_equal(xb_reader_read(test.reader, 0, 0, 1, memory, 5, &test.error), XB_ERR_INTERNAL);
+    assert_int_equal(xb_reader_read(test.reader, 0, 0, 0, memory + 1, 5, &test.error),
+                     XB_ERR_INTERNAL);
+    assert_int_equal(xb_reader_read(test.reader, 1, 0, 0, memory, 5, &test.error), XB_ERR_INTERNAL);
+    assert_int_equal(xb_reader_read(test.reader, 0, 1, 0, memory, 5, &test.error), XB_ERR_INTERNAL);
+    assert_int_equal(xb_reader_read(test.reader, 0, 0, 8192, memory, 1809, &test.error),
+                     XB_ERR_INTERNAL);
+    end(&test);
+}
+
+/* ---- the handler of SIGBUS ---- */
+
+static volatile sig_atomic_t others;
+static sigjmp_buf leave;
+
+static void note_other(int number)
+{
+    (void)number;
+    others = others + 1;
+    siglongjmp(leave, 1);
+}
+
+/* A SIGBUS of somebody else goes to the handler that was there, which is back in the end. */
+READER_TEST(test_others_handler)
+{
+    struct test test;
+    char path[PATH_MAX];
+    struct sigaction before = {.sa_handler = note_other};
+    struct sigaction after;
+    struct sigaction usual;
+    assert_int_equal(sigaction(SIGBUS, &before, &usual), 0);
+    make_own(&test, *state, path, 5000);
+    open_reader(&test, XB_IO_MMAP, false);
+    others = 0;
+    if (sigsetjmp(leave, 1) == 0)
+        (void)raise(SIGBUS);
+    assert_int_equal(others, 1);
+    end(&test);
+    assert_int_equal(sigaction(SIGBUS, &usual, &after), 0);
+    assert_true(after.sa_handler == note_other);
 }
