@@ -6,9 +6,6 @@
 
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "testing.h"
 

@@ -3,10 +3,6 @@
 #include "rows.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define ARROW " -> "
 

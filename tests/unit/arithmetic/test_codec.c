@@ -3,9 +3,6 @@
 #include "codecs/codec.h"
 #include "codecs/formats.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "testing.h"
 
 /* What all formats have in common. What is special to one is in test_narrow.c, test_for.c,

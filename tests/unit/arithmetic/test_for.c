@@ -5,8 +5,6 @@
 #include "codecs/for_decode.h"
 #include "codecs/formats.h"
 
-#include <stdbool.h>
-
 #include "testing.h"
 
 #include "codec_memory.h"

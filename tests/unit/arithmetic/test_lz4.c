@@ -6,7 +6,6 @@
 #include "codecs/lz4_decode.h"
 
 #include <lz4.h>
-#include <stdbool.h>
 
 #include "testing.h"
 

@@ -7,7 +7,6 @@ static void meet(void);
 #include "codecs/lz4_decode.h"
 
 #include <lz4.h>
-#include <stdbool.h>
 #include <ucontext.h>
 
 #include "testing.h"

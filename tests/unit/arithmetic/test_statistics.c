@@ -2,8 +2,6 @@
 #include "base/statistics.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "testing.h"
 

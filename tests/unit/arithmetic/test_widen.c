@@ -3,7 +3,6 @@
 #include "codecs/widen.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "testing.h"
 

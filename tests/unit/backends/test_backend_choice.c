@@ -4,9 +4,6 @@
 
 #include "record/mode_list.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "testing.h"
 
 /* Two that are automatic and cannot be had, one that can, and one that has to be named. */

@@ -2,9 +2,6 @@
 /* What the host makes of a digest, against the sum of the words, one by one. */
 #include "backends/verify.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "testing.h"
 
 /* More than one of the parts in which threads take it, and no multiple of anything. */

@@ -5,8 +5,6 @@
 #include "link/verdict.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "testing.h"
 

@@ -2,9 +2,6 @@
 #include "backends/verify.h"
 #include "backends/words.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "testing.h"
 
 /* More than one of the parts in which threads take it, and no multiple of anything. */

@@ -6,8 +6,6 @@
 #include "doubles/fake_backend.h"
 #include "measure/engine/stage.h"
 
-#include <string.h>
-
 #include "testing.h"
 
 static void refuse_backend(const struct xb_backend *backend, const char *part)

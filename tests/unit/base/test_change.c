@@ -3,7 +3,6 @@
 #include "random.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "testing.h"
 

@@ -4,9 +4,6 @@
 #include "checks.h"
 #include "rows.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define LARGEST 200
 
 static ssize_t read_stream(void *stream, char *buffer, size_t size)

@@ -7,8 +7,6 @@
 #include "rows.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct item {
     unsigned number;

@@ -6,8 +6,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /*
  * The reader that keeps its first error. What a text may not have, and what each value must be, is

@@ -5,8 +5,6 @@
 #include "faults.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

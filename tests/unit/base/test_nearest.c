@@ -3,8 +3,6 @@
 
 #include "rows.h"
 
-#include <string.h>
-
 static const char *const modes[] = {
     "pageable", "pinned", "async", "double-buffer", "zero-copy", "managed", "peer", NULL,
 };

@@ -2,8 +2,6 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "base/terminal.h"
 
-#include <stdlib.h>
-
 #include "testing.h"
 
 /* What is printed into a text, which is no terminal. */

@@ -3,9 +3,6 @@
 #include "base/stream.h"
 #include "present/table.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "testing.h"
 
 static const struct xb_table_column columns[] = {

@@ -3,7 +3,6 @@
 #include "base/terminal.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -8,8 +8,6 @@
 
 #include <float.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Values that a failed call must leave alone. */
 #define UNTOUCHED UINT64_C(12345)

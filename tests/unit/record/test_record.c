@@ -6,9 +6,6 @@
 #include "rows.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- one process ---- */
 

@@ -10,9 +10,6 @@
 
 #include <cjson/cJSON.h>
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "testing.h"
 

@@ -7,9 +7,6 @@
 #include "sanitized.h"
 
 #include <cjson/cJSON.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- one value that is wrong ---- */
 
