@@ -54,6 +54,11 @@ static struct xb_child start(const struct xb_child_task *task)
     return child;
 }
 
+static struct xb_child start_work(int (*work)(void *argument, int channel), void *argument)
+{
+    return start(&(struct xb_child_task){.what = "it", .work = work, .argument = argument});
+}
+
 static void hear(int channel, char word)
 {
     char heard = 0;
@@ -89,6 +94,18 @@ static void wait_for_end(struct xb_child *child)
 {
     assert_true(xb_child_wait(child, INFINITY));
     xb_child_close(child);
+}
+
+static void assert_exits(struct xb_child *child, int code)
+{
+    wait_for_end(child);
+    assert_int_equal(child->exit_code, code);
+}
+
+static void assert_killed(struct xb_child *child, int number)
+{
+    wait_for_end(child);
+    assert_int_equal(child->signal, number);
 }
 
 /* ---- what a child does ---- */
@@ -221,8 +238,7 @@ CHILD_TEST(end_is_told)
         const struct xb_child_task task = {
             .what = "it", .work = rows[i].work, .argument = &argument};
         struct xb_child child = start(&task);
-        wait_for_end(&child);
-        assert_int_equal(child.exit_code, rows[i].exit_code);
+        assert_exits(&child, rows[i].exit_code);
         assert_int_equal(child.signal, rows[i].signal);
         assert_int_equal(child.wait_error, 0);
         assert_true(child.killed_at == 0);
@@ -233,8 +249,7 @@ CHILD_TEST(end_is_told)
 CHILD_TEST(end_that_somebody_else_was_told)
 {
     int code = 0;
-    const struct xb_child_task task = {.what = "it", .work = leave_with, .argument = &code};
-    struct xb_child child = start(&task);
+    struct xb_child child = start_work(leave_with, &code);
     assert_int_equal(waitpid(child.process, NULL, 0), child.process);
     wait_for_end(&child);
     assert_int_equal(child.wait_error, ECHILD);
@@ -245,11 +260,9 @@ CHILD_TEST(end_that_somebody_else_was_told)
 CHILD_TEST(ends_are_seen_where_they_were_ignored)
 {
     int code = 7;
-    const struct xb_child_task task = {.what = "it", .work = leave_with, .argument = &code};
     (void)signal(SIGCHLD, SIG_IGN);
-    struct xb_child child = start(&task);
-    wait_for_end(&child);
-    assert_int_equal(child.exit_code, 7);
+    struct xb_child child = start_work(leave_with, &code);
+    assert_exits(&child, 7);
 }
 
 CHILD_TEST(process_that_cannot_be_had)
@@ -297,8 +310,7 @@ CHILD_TEST(what_is_for_nobody_reaches_nobody)
 {
     const struct xb_child_task task = {.what = "it", .work = start_nobody, .leads_group = true};
     struct xb_child child = start(&task);
-    wait_for_end(&child);
-    assert_int_equal(child.exit_code, 23);
+    assert_exits(&child, 23);
 }
 
 /* Where both write to the same memory, the one that is started does not say that it is process 0.
@@ -325,46 +337,39 @@ CHILD_TEST(child_in_shared_memory)
 
 CHILD_TEST(one_that_heeds_is_not_killed)
 {
-    const struct xb_child_task task = {.what = "it", .work = heedful};
-    struct xb_child child = start(&task);
+    struct xb_child child = start_work(heedful, NULL);
     hear(child.channel, 'r');
     xb_child_terminate(&child, SIGTERM, INFINITY);
     hear(child.channel, 't');
-    wait_for_end(&child);
-    assert_int_equal(child.exit_code, SIGTERM);
+    assert_exits(&child, SIGTERM);
 }
 
 CHILD_TEST(one_that_is_stopped_hears)
 {
-    const struct xb_child_task task = {.what = "it", .work = stopped};
-    struct xb_child child = start(&task);
+    struct xb_child child = start_work(stopped, NULL);
     int status = 0;
     assert_int_equal(waitpid(child.process, &status, WUNTRACED), child.process);
     assert_true(WIFSTOPPED(status));
     xb_child_terminate(&child, SIGTERM, INFINITY);
-    wait_for_end(&child);
-    assert_int_equal(child.exit_code, SIGTERM);
+    assert_exits(&child, SIGTERM);
 }
 
 CHILD_TEST(one_that_heeds_nothing_is_killed_when_it_is_time)
 {
-    const struct xb_child_task task = {.what = "it", .work = heedless};
-    struct xb_child child = start(&task);
+    struct xb_child child = start_work(heedless, NULL);
     hear(child.channel, 'r');
     xb_child_terminate(&child, SIGTERM, 600);
     xb_child_terminate(&child, SIGKILL, 0); /* it was asked already */
     (void)xb_child_poll(&child, -1, 0);
     assert_true(child.killed_at == 0);
     fault_clock.ahead_s += 601;
-    wait_for_end(&child);
-    assert_int_equal(child.signal, SIGKILL);
+    assert_killed(&child, SIGKILL);
     assert_false(xb_child_is_stuck(&child));
 }
 
 CHILD_TEST(end_without_patience)
 {
-    const struct xb_child_task task = {.what = "it", .work = heedless};
-    struct xb_child child = start(&task);
+    struct xb_child child = start_work(heedless, NULL);
     hear(child.channel, 'r');
     assert_true(xb_child_end(&child, 0, INFINITY));
     assert_int_equal(child.signal, SIGKILL);
@@ -373,8 +378,7 @@ CHILD_TEST(end_without_patience)
 
 CHILD_TEST(end_with_patience)
 {
-    const struct xb_child_task task = {.what = "it", .work = wait_for_word};
-    struct xb_child child = start(&task);
+    struct xb_child child = start_work(wait_for_word, NULL);
     hear(child.channel, 'r');
     xb_child_close(&child);
     assert_true(xb_child_end(&child, INFINITY, 0));
@@ -384,8 +388,7 @@ CHILD_TEST(end_with_patience)
 /* As a driver can hold it in the kernel. */
 CHILD_TEST(one_that_cannot_be_ended_is_given_up)
 {
-    const struct xb_child_task task = {.what = "it", .work = wait_for_word};
-    struct xb_child child = start(&task);
+    struct xb_child child = start_work(wait_for_word, NULL);
     hear(child.channel, 'r');
     faults[FAULT_WAITPID].gives = true; /* no process that has ended */
     fault_clock.stands = true;          /* else the next lines would have to be fast */
@@ -402,15 +405,13 @@ CHILD_TEST(one_that_cannot_be_ended_is_given_up)
 
 CHILD_TEST(glance_tells_of_a_file)
 {
-    const struct xb_child_task task = {.what = "it", .work = wait_for_word};
-    struct xb_child child = start(&task);
+    struct xb_child child = start_work(wait_for_word, NULL);
     assert_true(xb_child_poll(&child, child.channel, GUARD_MS));
     hear(child.channel, 'r');
     assert_false(xb_child_poll(&child, child.channel, 0));
     say(child.channel, '.');
     assert_true(xb_child_poll(&child, child.channel, GUARD_MS)); /* it closes its end */
-    wait_for_end(&child);
-    assert_int_equal(child.exit_code, 0);
+    assert_exits(&child, 0);
 }
 
 /* ---- its group, and its parent ---- */
@@ -479,23 +480,20 @@ CHILD_TEST(abandoned_children_are_killed)
     struct xb_child children[3];
     for (size_t i = 0; i < 3; i++)
         children[i] = start(&tasks[i]);
-    wait_for_end(&children[2]);
-    assert_int_equal(children[2].exit_code, 23);
+    assert_exits(&children[2], 23);
     hear(children[0].channel, 'r');
     hear(children[1].channel, 'r');
     xb_children_abandon();
     for (size_t i = 0; i < 2; i++) {
-        wait_for_end(&children[i]);
-        assert_int_equal(children[i].signal, SIGKILL);
+        assert_killed(&children[i], SIGKILL);
     }
 }
 
 CHILD_TEST(one_that_dies_with_its_parent)
 {
     int ends[2];
-    const struct xb_child_task task = {.what = "it", .work = start_another};
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    struct xb_child child = start(&task);
+    struct xb_child child = start_work(start_another, NULL);
     close(ends[1]);
     hear(child.channel, 'r');
     assert_true(xb_child_end(&child, 0, INFINITY));
@@ -506,12 +504,10 @@ CHILD_TEST(one_that_dies_with_its_parent)
 CHILD_TEST(one_whose_parent_has_no_memory)
 {
     int ends[2];
-    const struct xb_child_task task = {.what = "it", .work = lack_memory};
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    struct xb_child child = start(&task);
+    struct xb_child child = start_work(lack_memory, NULL);
     close(ends[1]);
-    wait_for_end(&child);
-    assert_int_equal(child.exit_code, EXIT_FAILURE);
+    assert_exits(&child, EXIT_FAILURE);
     assert_true(is_closed(ends[0], GUARD_MS)); /* only the other process had it still */
     close(ends[0]);
 }
@@ -525,8 +521,7 @@ CHILD_TEST(parent_that_died_too_early)
     faults[FAULT_GETPPID] = (struct fault){.gives = true, .value = 1};
     struct xb_child child = start(&task);
     clear_faults();
-    wait_for_end(&child);
-    assert_int_equal(child.signal, SIGKILL);
+    assert_killed(&child, SIGKILL);
 }
 
 /* ---- what it inherits ---- */
@@ -542,8 +537,7 @@ CHILD_TEST(one_that_is_alone_has_no_file)
     hear(child.channel, 'r');
     assert_true(is_closed(ends[0], 0));
     say(child.channel, '.');
-    wait_for_end(&child);
-    assert_int_equal(child.exit_code, 0);
+    assert_exits(&child, 0);
     close(ends[0]);
 }
 
@@ -611,8 +605,7 @@ CHILD_TEST(channel_whose_other_end_is_closed)
 {
     int code = 0;
     char word;
-    const struct xb_child_task task = {.what = "it", .work = leave_with, .argument = &code};
-    struct xb_child child = start(&task);
+    struct xb_child child = start_work(leave_with, &code);
     (void)signal(SIGPIPE, SIG_DFL);
     assert_true(xb_child_wait(&child, INFINITY));
     assert_false(xb_channel_read(child.channel, &word, 1));
@@ -642,24 +635,20 @@ static int be_interrupted(void *argument, int channel)
     xb_child_pass_on_signal(&first, SIGTERM, INFINITY);
     xb_child_pass_on_signal(&second, SIGTERM, INFINITY);
     hear(first.channel, 't');
-    wait_for_end(&first);
-    assert_int_equal(first.exit_code, SIGTERM);
+    assert_exits(&first, SIGTERM);
     assert_true(second.killed_at == 0);
     fault_clock.ahead_s += 600; /* else it would be the same request */
     (void)raise(SIGINT);
     xb_child_pass_on_signal(&second, SIGTERM, INFINITY);
     assert_true(second.kill_at <= xb_clock_now()); /* nobody waits for the rest of its patience */
-    wait_for_end(&second);
-    assert_int_equal(second.signal, SIGKILL);
+    assert_killed(&second, SIGKILL);
     return 23;
 }
 
 CHILD_TEST(signal_is_passed_on)
 {
-    const struct xb_child_task task = {.what = "it", .work = be_interrupted};
-    struct xb_child child = start(&task);
-    wait_for_end(&child);
-    assert_int_equal(child.exit_code, 23);
+    struct xb_child child = start_work(be_interrupted, NULL);
+    assert_exits(&child, 23);
 }
 
 /* Has caught one signal when it says so, and then looks at nothing any more, as in a library that
@@ -684,7 +673,6 @@ CHILD_TEST(second_signal_ends_what_is_stuck)
         struct xb_child child = start(&task);
         hear(child.channel, 's');
         assert_int_equal(kill(child.process, numbers[i]), 0);
-        wait_for_end(&child);
-        assert_int_equal(child.signal, numbers[i]);
+        assert_killed(&child, numbers[i]);
     }
 }
