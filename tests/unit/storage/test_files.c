@@ -4,7 +4,6 @@
 #include "storage/files.h"
 #include "storage/internal.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -28,17 +27,6 @@ static int set_up(void **state)
 }
 
 static const struct xb_pattern pattern = {.seed = 42};
-
-static size_t entries_in(const char *path)
-{
-    size_t count = 0;
-    DIR *folder = opendir(path);
-    assert_non_null(folder);
-    while (readdir(folder) != NULL)
-        count++;
-    closedir(folder);
-    return count - 2; /* . and .. */
-}
 
 static int open_descriptors(void)
 {
