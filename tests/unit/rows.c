@@ -4,7 +4,7 @@
 
 #include <ctype.h>
 
-#define ARROW " -> "
+#define ARROW " ->" /* and a blank, or the end of the line */
 
 static char *trimmed(char *text)
 {
@@ -56,18 +56,36 @@ static bool matches(const char *text, const char *pattern)
     return true;
 }
 
-/* Splits "given | given -> said" and says whether the row is right. */
-static bool check_row(char *line, const char *place, row_say say)
+/* What is said in lines of its own, behind "|". */
+static void read_block(FILE *file, char block[ROW_TEXT], int *number)
 {
-    char said[ROW_TEXT] = "";
+    char line[400];
+    int next;
+    for (; (next = fgetc(file)) == '|'; ++*number) {
+        assert_non_null(fgets(line, sizeof line, file));
+        say_also(block, "%s", line);
+    }
+    (void)ungetc(next, file); /* or the end, which stays so */
+}
+
+/* Splits "given | given -> said" and says whether the row is right. */
+static bool check_row(char *line, FILE *file, int *number, const char *place, row_say say)
+{
+    char said[ROW_TEXT] = "", block[ROW_TEXT] = "";
     struct row row = {.count = 0};
     char *arrow = NULL;
     for (char *next = line; (next = strstr(next, ARROW)) != NULL; next++)
-        arrow = next;
+        if (next[strlen(ARROW)] == ' ' || next[strlen(ARROW)] == '\0')
+            arrow = next;
     if (arrow == NULL)
-        fail_msg("%s: no '" ARROW "'", place);
+        fail_msg("%s: no '->'", place);
     *arrow = '\0';
-    const char *expected = unquoted(trimmed(arrow + strlen(ARROW)));
+    const char *expected = trimmed(arrow + strlen(ARROW));
+    if (expected[0] == '\0') {
+        read_block(file, block, number);
+        expected = block;
+    } else
+        expected = unquoted((char *)expected);
     for (char *part = line, *end = NULL; part != NULL; part = end) {
         end = strstr(part, " | ");
         if (end != NULL) {
@@ -111,7 +129,7 @@ void check_rows(const char *test_file, const char *section, row_say say)
             continue;
         snprintf(place, sizeof place, "%s:%d", path + strlen(SOURCE) + 1, number);
         count++;
-        wrong += !check_row(line, place, say);
+        wrong += !check_row(line, file, &number, place, say);
     }
     free(line);
     fclose(file);

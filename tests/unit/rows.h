@@ -11,6 +11,7 @@
  *
  * What is given may have parts. Each stands as it is, without the blanks around it; within `` also
  * with these, and with \n, \r, \t, \\ and \x1B as in C. In what is said "..." stands for any text.
+ * Several lines of it stand below the row, each behind "|".
  */
 #include "xferbench/error.h"
 
