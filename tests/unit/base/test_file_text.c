@@ -46,14 +46,25 @@ static const char *path_of(const char *root, const char *name)
     return path;
 }
 
+/* The lowest number that is free. */
+static int next_descriptor(void)
+{
+    int next = dup(0);
+    assert_true(next >= 0);
+    close(next);
+    return next;
+}
+
 static void assert_read(const char *path, size_t largest, bool pipes, const char *content,
                         size_t size)
 {
     char *text = NULL;
     size_t length = 0;
     struct xb_error error;
+    int next = next_descriptor();
     if (xb_file_text_read(path, largest, pipes, &text, &length, &error) != XB_OK)
         fail_msg("%s", error.message);
+    assert_int_equal(next_descriptor(), next);
     assert_int_equal(length, size);
     assert_memory_equal(text, content, size);
     assert_int_equal(text[size], '\0');
@@ -66,7 +77,9 @@ static void assert_refused(const char *path, size_t largest, bool pipes, enum xb
     char *text = NULL;
     size_t length = 0;
     struct xb_error error = {.status = XB_OK};
+    int next = next_descriptor();
     assert_int_equal(xb_file_text_read(path, largest, pipes, &text, &length, &error), status);
+    assert_int_equal(next_descriptor(), next);
     assert_int_equal(error.status, status);
     assert_names(&error, path);
     if (strstr(error.message, piece) == NULL)
@@ -87,6 +100,10 @@ WITH_TREE(reads_whole_files)
     write_file(*state, "file", "x");
     assert_read(path, LARGEST, false, "x", 1);
     assert_read(path, 1, true, "x", 1);
+    int descriptor = open(path, O_WRONLY | O_TRUNC);
+    assert_int_equal(write(descriptor, "a\0b\0", 4), 4);
+    close(descriptor);
+    assert_read(path, 4, false, "a\0b\0", 4);
     memset(large, 'y', LARGEST);
     write_file(*state, "file", large);
     assert_read(path, LARGEST, false, large, LARGEST);
@@ -94,15 +111,6 @@ WITH_TREE(reads_whole_files)
     assert_read(path, LARGEST, false, large, LARGEST);
     assert_int_equal(symlink(path, path_of(*state, "link")), 0);
     assert_read(path_of(*state, "link"), LARGEST, false, large, LARGEST);
-}
-
-WITH_TREE(keeps_zeros)
-{
-    const char *path = path_of(*state, "file");
-    int descriptor = open(path, O_WRONLY | O_CREAT, 0600);
-    assert_int_equal(write(descriptor, "a\0b\0", 4), 4);
-    close(descriptor);
-    assert_read(path, 4, false, "a\0b\0", 4);
 }
 
 WITH_TREE(refuses_what_is_larger)
@@ -124,16 +132,18 @@ WITH_TREE(refuses_what_is_no_file)
     const char *root = *state;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     faults[FAULT_READ].counts = true;
-    for (int pipes = 0; pipes < 2; pipes++) {
-        const char *name = pipes ? ", neither a regular file nor a pipe" : "; name a regular file";
-        assert_refused(root, LARGEST, pipes, XB_ERR_USAGE, ": is a directory; name a file in it");
-        assert_refused("/dev/zero", LARGEST, pipes, XB_ERR_USAGE, name);
-        assert_refused("/dev/zero", LARGEST, pipes, XB_ERR_USAGE, ": is a character device");
-        assert_refused("/dev/null", LARGEST, pipes, XB_ERR_USAGE, ": is a character device");
-        assert_refused(path_of(root, "none"), LARGEST, pipes, XB_ERR_SYSTEM, ": cannot be read");
-        assert_refused(path_of(root, "none/none"), LARGEST, pipes, XB_ERR_SYSTEM, ": cannot");
-        assert_refused("", LARGEST, pipes, XB_ERR_SYSTEM, ": cannot be read");
-    }
+    const struct {
+        const char *path;
+        enum xb_status status;
+        const char *piece;
+    } rows[] = {{root, XB_ERR_USAGE, ": is a directory; name a file in it"},
+                {"/dev/zero", XB_ERR_USAGE, ": is a character device; name a regular file"},
+                {"/dev/null", XB_ERR_USAGE, ": is a character device; name a regular file"},
+                {"none/none", XB_ERR_SYSTEM, ": cannot be read"},
+                {"", XB_ERR_SYSTEM, ": cannot be read"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_refused(rows[i].path, LARGEST, false, rows[i].status, rows[i].piece);
+    assert_refused("/dev/zero", LARGEST, true, XB_ERR_USAGE, ", neither a regular file nor a pipe");
     /* A socket's address holds no long path. */
     int folder = open(root, O_RDONLY | O_DIRECTORY);
     assert_true(folder >= 0);
@@ -186,35 +196,29 @@ WITH_TREE(reads_pipes_where_allowed)
     }
 }
 
-/* The lowest number that is free is what it was. */
-WITH_TREE(leaves_nothing_open)
-{
-    int before = dup(0);
-    close(before);
-    for (int i = 0; i < 3; i++) {
-        write_file(*state, "file", CONTENT);
-        assert_read(path_of(*state, "file"), LARGEST, false, CONTENT, strlen(CONTENT));
-        assert_refused(path_of(*state, "file"), 1, false, XB_ERR_USAGE, ": larger than");
-    }
-    int after = dup(0);
-    close(after);
-    assert_true(before >= 0);
-    assert_int_equal(before, after);
-}
-
 /* ---- files that do not ---- */
+
+static void write_to(const char *root, int flags, const char *text)
+{
+    int descriptor = open(path_of(root, "file"), O_WRONLY | flags);
+    assert_int_equal(write(descriptor, text, strlen(text)), strlen(text));
+    close(descriptor);
+}
 
 static void append_one(const char *root)
 {
-    int descriptor = open(path_of(root, "file"), O_WRONLY | O_APPEND);
-    assert_int_equal(write(descriptor, "x", 1), 1);
-    close(descriptor);
+    write_to(root, O_APPEND, "x");
 }
 
 static void append_much(const char *root)
 {
-    for (int i = 0; i < 100; i++)
-        append_one(root);
+    write_to(root, O_APPEND, CONTENT CONTENT CONTENT);
+}
+
+/* In place, as large as before. */
+static void rewrite(const char *root)
+{
+    write_to(root, 0, "################################");
 }
 
 static void cut_to_half(const char *root)
@@ -225,15 +229,6 @@ static void cut_to_half(const char *root)
 static void empty(const char *root)
 {
     assert_int_equal(truncate(path_of(root, "file"), 0), 0);
-}
-
-/* In place, as large as before. */
-static void rewrite(const char *root)
-{
-    int descriptor = open(path_of(root, "file"), O_WRONLY);
-    assert_int_equal(write(descriptor, "################################", strlen(CONTENT)),
-                     strlen(CONTENT));
-    close(descriptor);
 }
 
 static void replace(const char *root)
@@ -297,28 +292,21 @@ WITH_TREE(notices_changes_that_no_time_tells)
     }
 }
 
-static void other_size(struct stat *file)
-{
-    file->st_size++;
-}
+static unsigned other; /* what the second look shows otherwise */
 
-static void other_second(struct stat *file)
+static void show_other(struct stat *file)
 {
-    file->st_mtim.tv_sec++;
-}
-
-static void other_nanosecond(struct stat *file)
-{
-    file->st_mtim.tv_nsec ^= 1;
+    file->st_size += other == 0;
+    file->st_mtim.tv_sec += other == 1;
+    file->st_mtim.tv_nsec ^= other == 2;
 }
 
 /* Changed and changed back: what was read in between may be anything. */
 WITH_TREE(notices_changes_that_only_times_tell)
 {
-    static void (*const edits[])(struct stat *) = {other_size, other_second, other_nanosecond};
-    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+    for (other = 0; other < 3; other++) {
         begin_change(*state, NULL, 0);
-        steer.edit = edits[i];
+        steer.edit = show_other;
         faults[FAULT_FSTAT].edit = edit_second;
         assert_refused(path_of(*state, "file"), LARGEST, false, XB_ERR_USAGE, ": changed while");
     }
