@@ -15,81 +15,39 @@
 
 static const char *const modes[] = {"pageable", "pinned", "async", "double-buffer", NULL};
 
-static const struct xb_option mode = {
-    XB_CHOICE("mode", "MODE,..."),
-    .short_name = 'm',
-    .default_text = "pinned,async",
-    .help = "Modes.",
-    .choices = modes,
-};
-static const struct xb_option label = {
-    XB_CHOICE("label", "WORD,..."),
-    .short_name = 'l',
-    .help = "Any words.",
-};
-static const struct xb_option size = {
-    .name = "size",
-    .short_name = 's',
-    .type = XB_OPTION_SIZES,
-    .argument = "SIZE,...",
-    .default_text = "64K,1M",
-    .help = "Sizes.",
-};
-static const struct xb_option chunk = {
-    XB_SIZE("chunk", 4096, UINT64_C(1) << 30),
-    .default_text = "1M",
-    .help = "Size of a part.",
-};
-static const struct xb_option piece = {
-    .name = "piece",
-    .type = XB_OPTION_SIZES,
-    .argument = "SIZE,...",
-    .default_text = "0,64",
-    .help = "Sizes with bounds.",
-    .minimum = 0,
-    .maximum = 4096,
-};
-static const struct xb_option blocks = {
-    .name = "blocks",
-    .type = XB_OPTION_COUNTS,
-    .argument = "N,...",
-    .default_text = "16,4",
-    .help = "Numbers.",
-    .minimum = 1,
-    .maximum = 64,
-};
-static const struct xb_option samples = {
-    XB_COUNT("samples", "N", 1, 1000000),
-    .short_name = 'n',
-    .help = "Samples.",
-};
-static const struct xb_option seed = {
-    XB_COUNT("seed", "N", 0, UINT64_MAX),
-    .default_text = "0",
-    .help = "Seed.",
-};
-static const struct xb_option time_limit = {
-    .name = "time",
-    .short_name = 't',
-    .type = XB_OPTION_DURATION,
-    .argument = "DURATION",
-    .default_text = "1.5s",
-    .help = "Time limit.",
-};
-static const struct xb_option output = {
-    XB_TEXT("output", "FILE"),
-    .short_name = 'o',
-    .help = "File.",
-};
-static const struct xb_option verbose = {
-    XB_FLAG("verbose"),
-    .short_name = 'v',
-    .help = "More.",
-};
-static const struct xb_option version = {
-    XB_FLAG("version"),
-    .help = "Version.",
-};
+/* One of each type, and more where bounds or the lack of a default matter. */
+static const struct xb_option mode = {XB_CHOICE("mode", "MODE,..."), .short_name = 'm',
+                                      .default_text = "pinned,async", .choices = modes};
+static const struct xb_option label = {XB_CHOICE("label", "WORD,..."), .short_name = 'l'};
+static const struct xb_option size = {.name = "size",
+                                      .short_name = 's',
+                                      .type = XB_OPTION_SIZES,
+                                      .argument = "SIZE,...",
+                                      .default_text = "64K,1M"};
+static const struct xb_option chunk = {XB_SIZE("chunk", 4096, UINT64_C(1) << 30),
+                                       .default_text = "1M"};
+static const struct xb_option piece = {.name = "piece",
+                                       .type = XB_OPTION_SIZES,
+                                       .argument = "SIZE,...",
+                                       .default_text = "0,64",
+                                       .minimum = 0,
+                                       .maximum = 4096};
+static const struct xb_option blocks = {.name = "blocks",
+                                        .type = XB_OPTION_COUNTS,
+                                        .argument = "N,...",
+                                        .default_text = "16,4",
+                                        .minimum = 1,
+                                        .maximum = 64};
+static const struct xb_option samples = {XB_COUNT("samples", "N", 1, 1000000), .short_name = 'n'};
+static const struct xb_option seed = {XB_COUNT("seed", "N", 0, UINT64_MAX), .default_text = "0"};
+static const struct xb_option time_limit = {.name = "time",
+                                            .short_name = 't',
+                                            .type = XB_OPTION_DURATION,
+                                            .argument = "DURATION",
+                                            .default_text = "1.5s"};
+static const struct xb_option output = {XB_TEXT("output", "FILE"), .short_name = 'o'};
+static const struct xb_option verbose = {XB_FLAG("verbose"), .short_name = 'v'};
+static const struct xb_option version = {XB_FLAG("version")};
 
 static const struct xb_option *const all_rows[] = {
     &mode, &label,      &size,   &chunk,   &piece,   &blocks, &samples,
@@ -366,12 +324,8 @@ static void say_usual(const struct row *row, char said[ROW_TEXT])
 }
 TEST_ROWS(the_first_default_goes_without_saying, say_usual)
 
-static const struct xb_option how = {
-    XB_CHOICE("how", "HOW"),
-    .default_text = "async",
-    .choices = modes,
-    .takes_one = true,
-};
+static const struct xb_option how = {XB_CHOICE("how", "HOW"), .default_text = "async",
+                                     .choices = modes, .takes_one = true};
 static const struct xb_option *const bound_rows[] = {
     &mode, &label,      &size,   &chunk,   &piece, &blocks, &samples,
     &seed, &time_limit, &output, &verbose, &how,   NULL,
@@ -387,8 +341,8 @@ struct bound {
     struct xb_numbers size;
 };
 
-/* What no option is bound to stays as it was. */
-TEST(fields_are_filled)
+/* What the command line leaves in fields that it is bound to. */
+static void say_bound(const struct row *row, char said[ROW_TEXT])
 {
     static const struct xb_option_field fields[] = {
         XB_BIND(struct bound, verbose, &verbose),
@@ -403,38 +357,28 @@ TEST(fields_are_filled)
         XB_BIND(struct bound, label, &label),
         XB_BIND(struct bound, size, &size),
         {.row = NULL}};
-    PARSE(usual, bound_rows, NULL);
+    struct command command = command_of(row->part, row->count);
+    struct xb_config config = parsed(bound_rows, &command);
     struct bound bound;
     memset(&bound, 0x5a, sizeof bound);
-    xb_config_fill(&usual, fields, &bound);
-    assert_false(bound.verbose || bound.mode_given || bound.time_given);
-    assert_null(bound.output);
-    assert_string_equal(bound.time_text, "1.5s");
-    assert_int_equal(bound.chunk, 1048576);
-    assert_true(bound.time == 1.5);
-    assert_int_equal(bound.how, ASYNC);
-    assert_int_equal(bound.mode.count, 2);
-    assert_int_equal(bound.label.count, 0);
-    assert_int_equal(bound.size.count, 2);
-    assert_int_equal(bound.samples, UINT64_C(0x5a5a5a5a5a5a5a5a));
-    xb_config_free(&usual);
-
-    PARSE(given, bound_rows, "-v", "-m", "async", "-t2s", "-o", "a", "-l", "b,c", "--how=pinned",
-          "--chunk=8K", "-s4");
-    xb_config_fill(&given, fields, &bound);
-    assert_true(bound.verbose && bound.mode_given && bound.time_given);
-    assert_string_equal(bound.output, "a");
-    assert_string_equal(bound.time_text, "2s");
-    assert_int_equal(bound.chunk, 8192);
-    assert_true(bound.time == 2);
-    assert_int_equal(bound.how, PINNED);
-    assert_int_equal(bound.mode.count, 1);
-    assert_string_equal(bound.mode.items[0], "async");
-    assert_true(xb_word_is_in(&bound.label, "b") && xb_word_is_in(&bound.label, "c"));
-    assert_false(xb_word_is_in(&bound.label, "b,c") || xb_word_is_in(&bound.mode, "pinned"));
-    assert_int_equal(bound.size.values[0], 4);
-    xb_config_free(&given);
+    xb_config_fill(&config, fields, &bound);
+    say_also(said, "%d%d%d output %s, time %s = %g, chunk %d, how %s, modes", bound.verbose,
+             bound.mode_given, bound.time_given, bound.output != NULL ? bound.output : "none",
+             bound.time_text, bound.time, (int)bound.chunk, modes[bound.how]);
+    for (size_t i = 0; i < bound.mode.count; i++)
+        say_also(said, " %s", bound.mode.items[i]);
+    say_also(said, ", labels");
+    for (size_t i = 0; i < bound.label.count; i++)
+        say_also(said, " %s", bound.label.items[i]);
+    say_also(said, ", sizes");
+    for (size_t i = 0; i < bound.size.count; i++)
+        say_also(said, " %" PRIu64, bound.size.values[i]);
+    assert_int_equal(xb_word_is_in(&bound.label, "c"), bound.label.count > 1);
+    assert_false(xb_word_is_in(&bound.label, "b,c") || xb_word_is_in(&bound.mode, "pin"));
+    assert_true(bound.samples == UINT64_C(0x5a5a5a5a5a5a5a5a)); /* no option is bound to it */
+    xb_config_free(&config);
 }
+TEST_ROWS(fields_are_filled, say_bound)
 
 /* Whether the program ends itself where a field of that kind is filled from the row. */
 static bool aborts(const struct xb_config *config, const struct xb_option *row,
