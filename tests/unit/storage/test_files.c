@@ -19,11 +19,18 @@
 #include "faults.h"
 #include "fixture_tree.h"
 
+/* Of each test: its own folder, files and error. */
+static const char *root;
+static struct xb_files files;
+static struct xb_error error;
+
 static int set_up(void **state)
 {
     clear_faults();
     fault_said.is_heard = true;
-    return make_tree(state);
+    int outcome = make_tree(state);
+    root = *state;
+    return outcome;
 }
 
 static const struct xb_pattern pattern = {.seed = 42};
@@ -34,13 +41,13 @@ static int open_descriptors(void)
 }
 
 /* The contents are one run of the pattern through all files. */
-static void assert_contents(const struct xb_files *files)
+static void assert_contents(const struct xb_files *of)
 {
     uint64_t offset = 0;
-    for (size_t i = 0; i < files->count; i++) {
-        size_t bytes = files->entries[i].bytes;
+    for (size_t i = 0; i < of->count; i++) {
+        size_t bytes = of->entries[i].bytes;
         char *data = malloc(bytes + 1);
-        int fd = xb_files_open_one(files, i, 0);
+        int fd = xb_files_open_one(of, i, 0);
         assert_true(fd >= 0);
         assert_int_equal(pread(fd, data, bytes + 1, 0), bytes);
         close(fd);
@@ -48,15 +55,18 @@ static void assert_contents(const struct xb_files *files)
         free(data);
         offset += bytes;
     }
-    assert_int_equal(offset, files->bytes);
+    assert_int_equal(offset, of->bytes);
 }
 
-static void make_and_check(const char *root, size_t count, uint64_t bytes, size_t named)
+static void make_files(size_t count, uint64_t bytes)
 {
-    struct xb_files files;
-    struct xb_error error;
-    int before = open_descriptors();
     assert_int_equal(xb_files_make(root, count, bytes, false, 0, pattern, &files, &error), XB_OK);
+}
+
+static void make_and_check(size_t count, uint64_t bytes, size_t named)
+{
+    int before = open_descriptors();
+    make_files(count, bytes);
     assert_int_equal(files.count, count);
     assert_true(files.is_made);
     assert_int_equal(entries_in(root), named);
@@ -77,10 +87,8 @@ FIXTURE_TEST(test_folder_that_stays_is_told)
         const char *name;
     } rows[] = {{0, "ENOTEMPTY"}, {EPERM, "EPERM"}};
     for (size_t i = 0; i < 2; i++) {
-        struct xb_files files;
-        struct xb_error error;
         faults[FAULT_UNLINKAT].code = 0;
-        assert_int_equal(xb_files_make(*state, 2, 1, false, 0, pattern, &files, &error), XB_OK);
+        make_files(2, 1);
         char *path = strdup(files.path);
         write_file(path, "somebody's", "text");
         faults[FAULT_UNLINKAT].code = rows[i].code;
@@ -96,9 +104,9 @@ FIXTURE_TEST(test_made)
 {
     static const uint64_t lengths[] = {1, 4095, 4096, 4097, (4 << 20) + 3};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
-        make_and_check(*state, 1, lengths[i], 0);
-    make_and_check(*state, 2, 4097, 1);
-    make_and_check(*state, 33, 1001, 1);
+        make_and_check(1, lengths[i], 0);
+    make_and_check(2, 4097, 1);
+    make_and_check(33, 1001, 1);
 }
 
 /* Where the file system knows no files without a name, and where nobody can open them again. */
@@ -106,17 +114,14 @@ FIXTURE_TEST(test_made_otherwise)
 {
     faults[FAULT_PWRITE].most = 1000; /* and it takes less than it is given */
     faults[FAULT_OPEN] = (struct fault){.code = EOPNOTSUPP, .flags = O_TMPFILE};
-    make_and_check(*state, 1, 5000, 0);
+    make_and_check(1, 5000, 0);
     faults[FAULT_OPEN] = (struct fault){.code = ENOENT, .path = "/proc/"};
-    make_and_check(*state, 1, 5000, 1);
+    make_and_check(1, 5000, 1);
 }
 
 /* Returns the message. Nothing is left, and no descriptor open. */
-static const char *assert_not_made(const char *root, size_t count, uint64_t bytes,
-                                   enum xb_status status)
+static const char *assert_not_made(size_t count, uint64_t bytes, enum xb_status status)
 {
-    static struct xb_error error;
-    struct xb_files files;
     int before = open_descriptors();
     assert_int_equal(xb_files_make(root, count, bytes, false, 0, pattern, &files, &error), status);
     assert_int_equal(open_descriptors(), before);
@@ -128,8 +133,8 @@ static const char *assert_not_made(const char *root, size_t count, uint64_t byte
 
 FIXTURE_TEST(test_made_none)
 {
-    assert_not_made(*state, 0, 1, XB_ERR_USAGE);
-    assert_not_made(*state, 1, 0, XB_ERR_USAGE);
+    assert_not_made(0, 1, XB_ERR_USAGE);
+    assert_not_made(1, 0, XB_ERR_USAGE);
 }
 
 static void show_two_blocks(void *system, unsigned call)
@@ -143,12 +148,12 @@ static void show_two_blocks(void *system, unsigned call)
 FIXTURE_TEST(test_no_space)
 {
     faults[FAULT_STATVFS].edit = show_two_blocks;
-    const char *message = assert_not_made(*state, 3, 1, XB_ERR_MEMORY);
+    const char *message = assert_not_made(3, 1, XB_ERR_MEMORY);
     assert_has(message,
                "3 files of 1 bytes need 12288 bytes, and 8192 are free: name another folder");
-    message = assert_not_made(*state, 1, UINT64_MAX, XB_ERR_MEMORY);
+    message = assert_not_made(1, UINT64_MAX, XB_ERR_MEMORY);
     assert_has(message, "1 file of 18446744073709551615 bytes needs ");
-    make_and_check(*state, 2, 4096, 1);
+    make_and_check(2, 4096, 1);
 }
 
 /* The first, the second, ... call of each kind: all is there or nothing, and no descriptor more. */
@@ -180,15 +185,13 @@ FIXTURE_TEST(test_whichever_call_fails_nothing_is_left)
             enum fault_kind kind = rows[i].kind;
             unsigned failures = 0;
             for (unsigned n = 1, met = 1; met; n++) {
-                struct xb_files files;
-                struct xb_error error;
                 int before = open_descriptors();
                 arm_fault(kind, rows[i].code, n);
                 faults[kind].gives = kind == FAULT_SIGNAL;
                 faults[kind].value = SIGTERM;
                 faults[kind].does_it = kind == FAULT_CLOSE;
                 enum xb_status status =
-                    xb_files_make(*state, many ? 3 : 1, many ? 5000 : (4 << 20) + 1, false, 0,
+                    xb_files_make(root, many ? 3 : 1, many ? 5000 : (4 << 20) + 1, false, 0,
                                   pattern, &files, &error);
                 met = disarm_fault(kind);
                 print_message("row %zu, call %u: status %d\n", i, n, (int)status);
@@ -198,7 +201,7 @@ FIXTURE_TEST(test_whichever_call_fails_nothing_is_left)
                     assert_int_equal(status, rows[i].status);
                 failures += status != XB_OK;
                 xb_files_close(&files);
-                assert_int_equal(entries_in(*state), 0);
+                assert_int_equal(entries_in(root), 0);
                 assert_int_equal(open_descriptors(), before);
             }
             assert_int_equal(failures, rows[i].failures[many]);
@@ -207,10 +210,8 @@ FIXTURE_TEST(test_whichever_call_fails_nothing_is_left)
 
 FIXTURE_TEST(test_no_such_place)
 {
-    struct xb_files files;
-    struct xb_error error;
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/none", (const char *)*state);
+    snprintf(path, sizeof path, "%s/none", root);
     assert_int_equal(xb_files_make(path, 1, 1, false, 0, pattern, &files, &error), XB_ERR_RUNTIME);
     assert_string_equal(error.native_name, "ENOENT");
     assert_names(&error, path);
@@ -221,15 +222,12 @@ FIXTURE_TEST(test_no_such_place)
 FIXTURE_TEST(test_left_over)
 {
     struct xb_files used;
-    struct xb_error error;
-    const char *root = *state;
     assert_int_equal(xb_files_make(root, 2, 10, false, 0, pattern, &used, &error), XB_OK);
     write_file(root, "xferbench-files-abc123/00000000.bin", "left");
     write_file(root, "xferbench-files-abc124/mine.txt", "not made by us");
     write_file(root, "xferbench-files-ab/00000000.bin", "another name");
     assert_int_equal(entries_in(root), 4);
-    struct xb_files files;
-    assert_int_equal(xb_files_make(root, 1, 10, false, 0, pattern, &files, &error), XB_OK);
+    make_files(1, 10);
     assert_int_equal(entries_in(root), 3);
     assert_contents(&used);
     xb_files_close(&files);
@@ -244,34 +242,29 @@ FIXTURE_TEST(test_killed)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        struct xb_files files;
-        struct xb_error error;
-        if (xb_files_make(*state, 1, 5000, false, 0, pattern, &files, &error) != XB_OK)
+        if (xb_files_make(root, 1, 5000, false, 0, pattern, &files, &error) != XB_OK)
             _exit(1);
         (void)kill(getpid(), SIGKILL);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
-    assert_int_equal(entries_in(*state), 0);
+    assert_int_equal(entries_in(root), 0);
 }
 
 /* ---- opening ---- */
 
-static enum xb_status open_below(const char *root, const char *name, struct xb_files *files,
-                                 struct xb_error *error)
+static void open_below(const char *name)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", root, name);
-    return xb_files_open(path, files, error);
+    assert_int_equal(xb_files_open(path, &files, &error), XB_OK);
 }
 
 FIXTURE_TEST(test_open_file)
 {
-    struct xb_files files;
-    struct xb_error error;
     char label[XB_STORAGE_LABEL];
-    write_file(*state, "a", "hello");
-    assert_int_equal(open_below(*state, "a", &files, &error), XB_OK);
+    write_file(root, "a", "hello");
+    open_below("a");
     assert_int_equal(files.count, 1);
     assert_int_equal(files.bytes, 5);
     assert_string_equal(files.entries[0].name, "a");
@@ -279,37 +272,33 @@ FIXTURE_TEST(test_open_file)
     assert_true(files.file_system[0] != '\0');
     assert_false(files.is_made);
     xb_files_close(&files);
-    assert_int_equal(entries_in(*state), 1);
+    assert_int_equal(entries_in(root), 1);
 }
 
 FIXTURE_TEST(test_open_folder)
 {
-    struct xb_files files;
-    struct xb_error error;
     char path[PATH_MAX];
     char label[XB_STORAGE_LABEL];
-    write_file(*state, "b", "22");
-    write_file(*state, "a", "1");
-    write_file(*state, "empty", "");
-    write_file(*state, "below/c", "333");
-    snprintf(path, sizeof path, "%s/fifo", (const char *)*state);
+    write_file(root, "b", "22");
+    write_file(root, "a", "1");
+    write_file(root, "empty", "");
+    write_file(root, "below/c", "333");
+    snprintf(path, sizeof path, "%s/fifo", root);
     assert_int_equal(mkfifo(path, 0600), 0);
-    snprintf(path, sizeof path, "%s/link", (const char *)*state);
+    snprintf(path, sizeof path, "%s/link", root);
     assert_int_equal(symlink("nowhere", path), 0);
-    assert_int_equal(open_below(*state, "", &files, &error), XB_OK);
+    open_below("");
     assert_int_equal(files.count, 2);
     assert_int_equal(files.bytes, 3);
     assert_string_equal(files.entries[0].name, "a");
     assert_string_equal(files.entries[1].name, "b");
-    snprintf(path, sizeof path, "%s/b", (const char *)*state);
+    snprintf(path, sizeof path, "%s/b", root);
     assert_string_equal(xb_files_label(&files, 1, label), path);
     xb_files_close(&files);
 }
 
-static void assert_not_opened(const char *root, const char *name, enum xb_status status)
+static void assert_not_opened(const char *name, enum xb_status status)
 {
-    struct xb_files files;
-    struct xb_error error;
     char path[PATH_MAX];
     int before = open_descriptors();
     snprintf(path, sizeof path, "%s/%s", root, name);
@@ -321,34 +310,30 @@ static void assert_not_opened(const char *root, const char *name, enum xb_status
 FIXTURE_TEST(test_open_none)
 {
     char path[PATH_MAX];
-    write_file(*state, "folder/empty", "");
-    write_file(*state, "file", "1");
-    snprintf(path, sizeof path, "%s/loop", (const char *)*state);
+    write_file(root, "folder/empty", "");
+    write_file(root, "file", "1");
+    snprintf(path, sizeof path, "%s/loop", root);
     assert_int_equal(symlink("loop", path), 0);
-    assert_not_opened(*state, "none", XB_ERR_USAGE);
-    assert_not_opened(*state, "folder", XB_ERR_USAGE);
-    assert_not_opened(*state, "folder/empty", XB_ERR_USAGE);
-    assert_not_opened(*state, "file/below", XB_ERR_USAGE);
-    assert_not_opened(*state, "loop", XB_ERR_RUNTIME);
-    struct xb_files files;
-    struct xb_error error;
+    assert_not_opened("none", XB_ERR_USAGE);
+    assert_not_opened("folder", XB_ERR_USAGE);
+    assert_not_opened("folder/empty", XB_ERR_USAGE);
+    assert_not_opened("file/below", XB_ERR_USAGE);
+    assert_not_opened("loop", XB_ERR_RUNTIME);
     assert_int_equal(xb_files_open("/dev/null", &files, &error), XB_ERR_USAGE);
     assert_has(error.message, "no regular file");
 }
 
 FIXTURE_TEST(test_lengths)
 {
-    struct xb_files files;
-    struct xb_error error;
-    write_file(*state, "a", "hello");
-    assert_int_equal(open_below(*state, "a", &files, &error), XB_OK);
-    write_file(*state, "a", "hello, world");
+    write_file(root, "a", "hello");
+    open_below("a");
+    write_file(root, "a", "hello, world");
     assert_int_equal(xb_files_check_lengths(&files, &error), XB_ERR_RUNTIME);
     assert_has(error.message, "longer, 12 bytes now and 5 when");
-    write_file(*state, "a", "h");
+    write_file(root, "a", "h");
     assert_int_equal(xb_files_check_lengths(&files, &error), XB_ERR_RUNTIME);
     assert_has(error.message, "shorter, 1 bytes now and 5 when");
-    snprintf(error.message, sizeof error.message, "%s/a", (const char *)*state);
+    snprintf(error.message, sizeof error.message, "%s/a", root);
     assert_int_equal(unlink(error.message), 0);
     assert_int_equal(xb_files_check_lengths(&files, &error), XB_ERR_RUNTIME);
     assert_string_equal(error.native_name, "ENOENT");
@@ -374,10 +359,8 @@ static void show_five_cached(void *found, unsigned call)
 
 FIXTURE_TEST(test_cached_share)
 {
-    struct xb_files files;
-    struct xb_error error;
     double share = -1;
-    assert_int_equal(xb_files_make(*state, 2, 40960, false, 0, pattern, &files, &error), XB_OK);
+    make_files(2, 40960);
     assert_contents(&files); /* reads all of it */
     assert_int_equal(xb_files_cached_share(&files, files.bytes, &share, &error), XB_OK);
     assert_true(share > 0 && share <= 1); /* what is cached may go at any time */
@@ -400,11 +383,9 @@ FIXTURE_TEST(test_cached_share_of_a_part)
                 {10 * 4096 + 1, 6.0 / 11},
                 {15 * 4096, 10.0 / 15},
                 {20 * 4096, 0.5}};
-    struct xb_files files;
-    struct xb_error error;
     if (sysconf(_SC_PAGESIZE) != 4096)
         skip();
-    assert_int_equal(xb_files_make(*state, 2, 10 * 4096, false, 0, pattern, &files, &error), XB_OK);
+    make_files(2, 10 * 4096);
     faults[FAULT_MINCORE].edit = show_five_cached;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         double share = -1;
@@ -417,10 +398,7 @@ FIXTURE_TEST(test_cached_share_of_a_part)
 /* Where the test runs either takes direct reads or is said not to. */
 FIXTURE_TEST(test_direct)
 {
-    struct xb_files files;
-    struct xb_error error;
-    assert_int_equal(xb_files_make(*state, 1, 3 * 4096 + 5, false, 0, pattern, &files, &error),
-                     XB_OK);
+    make_files(1, 3 * 4096 + 5);
     enum xb_status status = xb_files_check_direct(&files, &error);
     if (status != XB_OK) {
         assert_int_equal(status, XB_ERR_UNSUPPORTED);
