@@ -25,7 +25,7 @@ target_link_libraries(unit_main PRIVATE xferbench_checks)
 option(XFERBENCH_UNIT_TESTS "Build all unit tests with everything else" ON)
 # They start threads: the ThreadSanitizer build runs them. What the threads of the others do, these do too.
 set(threads_topics
-    crew digest fleet_read line line_failures link_conditions link_load measure_devices measure_end measure_latency
+    crew fleet_read line line_failures link_conditions link_load measure_devices measure_end measure_latency
     measure_memory modes modes_encoded modes_job modes_loads modes_pipeline modes_resident modes_ring numa opening
     parallel pattern pcie_watch piece_layout placements plan reader recorder recorder_stages references
     sample_data workspace)
