@@ -8,6 +8,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "faults.h"
+#include "rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +18,6 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "testing.h"
 
 /* Ends a test that hangs, on a machine that is busy too. */
 #define GUARD_MS 240000
@@ -222,30 +221,6 @@ static int tell_signals(void *argument, int channel)
 
 /* ---- how it ended ---- */
 
-CHILD_TEST(end_is_told)
-{
-    static const struct {
-        int (*work)(void *argument, int channel);
-        int argument, exit_code, signal;
-    } rows[] = {
-        {leave_with, 0, 0, 0},
-        {leave_with, 255, 255, 0},
-        {die_by, SIGKILL, -1, SIGKILL},
-        {die_by, SIGUSR1, -1, SIGUSR1},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        int argument = rows[i].argument;
-        const struct xb_child_task task = {
-            .what = "it", .work = rows[i].work, .argument = &argument};
-        struct xb_child child = start(&task);
-        assert_exits(&child, rows[i].exit_code);
-        assert_int_equal(child.signal, rows[i].signal);
-        assert_int_equal(child.wait_error, 0);
-        assert_true(child.killed_at == 0);
-        assert_int_equal(waitpid(child.process, NULL, WNOHANG), -1); /* it is reaped */
-    }
-}
-
 CHILD_TEST(end_that_somebody_else_was_told)
 {
     int code = 0;
@@ -254,15 +229,6 @@ CHILD_TEST(end_that_somebody_else_was_told)
     wait_for_end(&child);
     assert_int_equal(child.wait_error, ECHILD);
     assert_int_equal(child.exit_code, -1);
-}
-
-/* Inherited, it has the kernel reap all children, and nobody is told. */
-CHILD_TEST(ends_are_seen_where_they_were_ignored)
-{
-    int code = 7;
-    (void)signal(SIGCHLD, SIG_IGN);
-    struct xb_child child = start_work(leave_with, &code);
-    assert_exits(&child, 7);
 }
 
 CHILD_TEST(process_that_cannot_be_had)
@@ -306,13 +272,6 @@ static int start_nobody(void *argument, int channel)
     return xb_child_end(&child, INFINITY, INFINITY) && noted == 0 ? 23 : 2;
 }
 
-CHILD_TEST(what_is_for_nobody_reaches_nobody)
-{
-    const struct xb_child_task task = {.what = "it", .work = start_nobody, .leads_group = true};
-    struct xb_child child = start(&task);
-    assert_exits(&child, 23);
-}
-
 /* Where both write to the same memory, the one that is started does not say that it is process 0.
  */
 CHILD_TEST(child_in_shared_memory)
@@ -334,56 +293,6 @@ CHILD_TEST(child_in_shared_memory)
 }
 
 /* ---- its end, where it does not come by itself ---- */
-
-CHILD_TEST(one_that_heeds_is_not_killed)
-{
-    struct xb_child child = start_work(heedful, NULL);
-    hear(child.channel, 'r');
-    xb_child_terminate(&child, SIGTERM, INFINITY);
-    hear(child.channel, 't');
-    assert_exits(&child, SIGTERM);
-}
-
-CHILD_TEST(one_that_is_stopped_hears)
-{
-    struct xb_child child = start_work(stopped, NULL);
-    int status = 0;
-    assert_int_equal(waitpid(child.process, &status, WUNTRACED), child.process);
-    assert_true(WIFSTOPPED(status));
-    xb_child_terminate(&child, SIGTERM, INFINITY);
-    assert_exits(&child, SIGTERM);
-}
-
-CHILD_TEST(one_that_heeds_nothing_is_killed_when_it_is_time)
-{
-    struct xb_child child = start_work(heedless, NULL);
-    hear(child.channel, 'r');
-    xb_child_terminate(&child, SIGTERM, 600);
-    xb_child_terminate(&child, SIGKILL, 0); /* it was asked already */
-    (void)xb_child_poll(&child, -1, 0);
-    assert_true(child.killed_at == 0);
-    fault_clock.ahead_s += 601;
-    assert_killed(&child, SIGKILL);
-    assert_false(xb_child_is_stuck(&child));
-}
-
-CHILD_TEST(end_without_patience)
-{
-    struct xb_child child = start_work(heedless, NULL);
-    hear(child.channel, 'r');
-    assert_true(xb_child_end(&child, 0, INFINITY));
-    assert_int_equal(child.signal, SIGKILL);
-    assert_int_equal(child.channel, -1);
-}
-
-CHILD_TEST(end_with_patience)
-{
-    struct xb_child child = start_work(wait_for_word, NULL);
-    hear(child.channel, 'r');
-    xb_child_close(&child);
-    assert_true(xb_child_end(&child, INFINITY, 0));
-    assert_int_equal(child.exit_code, 4);
-}
 
 /* As a driver can hold it in the kernel. */
 CHILD_TEST(one_that_cannot_be_ended_is_given_up)
@@ -512,18 +421,6 @@ CHILD_TEST(one_whose_parent_has_no_memory)
     close(ends[0]);
 }
 
-/* Nobody will tell it. */
-CHILD_TEST(parent_that_died_too_early)
-{
-    int code = 0;
-    const struct xb_child_task task = {
-        .what = "it", .work = leave_with, .argument = &code, .dies_with_parent = true};
-    faults[FAULT_GETPPID] = (struct fault){.gives = true, .value = 1};
-    struct xb_child child = start(&task);
-    clear_faults();
-    assert_killed(&child, SIGKILL);
-}
-
 /* ---- what it inherits ---- */
 
 CHILD_TEST(one_that_is_alone_has_no_file)
@@ -645,12 +542,6 @@ static int be_interrupted(void *argument, int channel)
     return 23;
 }
 
-CHILD_TEST(signal_is_passed_on)
-{
-    struct xb_child child = start_work(be_interrupted, NULL);
-    assert_exits(&child, 23);
-}
-
 /* Has caught one signal when it says so, and then looks at nothing any more, as in a library that
  * hangs. */
 _Noreturn static int get_stuck(void *argument, int channel)
@@ -676,3 +567,77 @@ CHILD_TEST(second_signal_ends_what_is_stuck)
         assert_killed(&child, numbers[i]);
     }
 }
+
+/* ---- lives of children: child.txt ---- */
+
+static void set_up_life(const char *word)
+{
+    if (strcmp(word, "ends ignored") == 0) /* inherited, it has the kernel reap all children */
+        (void)signal(SIGCHLD, SIG_IGN);
+    else if (strcmp(word, "orphan") == 0)
+        faults[FAULT_GETPPID] = (struct fault){.gives = true, .value = 1};
+}
+
+static void take_step(struct xb_child *child, const char *step)
+{
+    int status = 0, seconds = 0;
+    if (strncmp(step, "hear ", 5) == 0)
+        hear(child->channel, step[5]);
+    else if (strcmp(step, "ask") == 0)
+        xb_child_terminate(child, SIGTERM, INFINITY);
+    else if (sscanf(step, "ask for %d s", &seconds) == 1)
+        xb_child_terminate(child, SIGTERM, seconds);
+    else if (strcmp(step, "kill again") == 0) /* it was asked already */
+        xb_child_terminate(child, SIGKILL, 0);
+    else if (sscanf(step, "wait %d s", &seconds) == 1) {
+        (void)xb_child_poll(child, -1, 0);
+        assert_true(child->killed_at == 0);
+        fault_clock.ahead_s += seconds;
+    } else if (strcmp(step, "see it stopped") == 0) {
+        assert_int_equal(waitpid(child->process, &status, WUNTRACED), child->process);
+        assert_true(WIFSTOPPED(status));
+    } else if (strcmp(step, "end") == 0)
+        assert_true(xb_child_end(child, 0, INFINITY) && child->channel == -1);
+    else if (strcmp(step, "end patiently") == 0) {
+        xb_child_close(child);
+        assert_true(xb_child_end(child, INFINITY, 0));
+    } else
+        fail_msg("no step '%s'", step);
+}
+
+/* "work | its number | set-up | steps": how it ended. */
+static void say_life(const struct row *row, char said[ROW_TEXT])
+{
+    static const struct {
+        const char *name;
+        int (*work)(void *argument, int channel);
+    } works[] = {{"leave", leave_with},          {"die", die_by},
+                 {"wait", wait_for_word},        {"heedless", heedless},
+                 {"heedful", heedful},           {"stopped", stopped},
+                 {"start nobody", start_nobody}, {"be interrupted", be_interrupted}};
+    int number = (int)row_number(row, 1);
+    struct xb_child_task task = {.what = "it",
+                                 .argument = &number,
+                                 .leads_group = strcmp(row->part[2], "leader") == 0,
+                                 .dies_with_parent = strcmp(row->part[2], "orphan") == 0};
+    for (size_t i = 0; i < sizeof works / sizeof works[0]; i++)
+        if (strcmp(works[i].name, row->part[0]) == 0)
+            task.work = works[i].work;
+    assert_int_equal(begin(NULL), 0);
+    set_up_life(row->part[2]);
+    struct xb_child child = start(&task);
+    for (size_t i = 3; i < row->count; i++)
+        take_step(&child, row->part[i]);
+    if (child.channel >= 0)
+        wait_for_end(&child);
+    assert_false(xb_child_is_stuck(&child));
+    assert_int_equal(child.wait_error, 0);
+    assert_int_equal(waitpid(child.process, NULL, WNOHANG), -1); /* it is reaped */
+    (void)signal(SIGCHLD, SIG_DFL);
+    if (child.signal != 0)
+        say_also(said, "by signal %d, exit code %d", child.signal, child.exit_code);
+    else
+        say_also(said, "exits %d", child.exit_code);
+    say_also(said, "%s", child.killed_at != 0 ? ", killed by its parent" : "");
+}
+TEST_ROWS(a_child_ends_like_this, say_life)
