@@ -102,10 +102,11 @@ static void put_statistics(FILE *out, const struct xb_statistics *of)
             NUMBER(of->max), NUMBER(of->p5), NUMBER(of->p95), NUMBER(of->p99), NUMBER(of->mad));
 }
 
+/* To 15 digits: of a million numbers all 17 would take seconds. */
 static void put_numbers(FILE *out, const double *numbers, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        fprintf(out, " %s", NUMBER(numbers[i]));
+        fprintf(out, " %.15g", numbers[i]);
 }
 
 static void put_row(FILE *out, const char *what, const struct xb_record_row *row)
