@@ -9,7 +9,7 @@ static void meet(void);
 #include <lz4.h>
 #include <ucontext.h>
 
-#include "testing.h"
+#include "rows.h"
 
 #include "codec_memory.h"
 
@@ -234,37 +234,16 @@ TEST(example_is_restored)
     assert_true(check_block(example, sizeof example, EXAMPLE_SIZE, true));
 }
 
-TEST(what_is_no_block_is_refused)
+static void say_block(const struct row *row, char said[ROW_TEXT])
 {
-    static const struct {
-        const char *why;
-        unsigned char bytes[32];
-        size_t length, size;
-    } rows[] = {
-        {"nothing", {0}, 0, 4},
-        {"no literals where there is room", {0}, 1, 4},
-        {"literals beyond the input", {0x50, 1, 2, 3, 4}, 5, 5},
-        {"literals beyond the output", {0x50, 1, 2, 3, 4, 5}, 6, 4},
-        {"too short", {0x50, 1, 2, 3, 4, 5}, 6, 6},
-        {"a length that ends", {0xF0, 255, 255}, 3, 600},
-        {"literals that are missing", {0xF0, 255, 255, 0}, 4, 525},
-        {"half an offset", {0x10, 1, 1}, 3, 5},
-        {"no last literals", {0x10, 1, 1, 0}, 4, 5},
-        {"offset 0", {0x10, 1, 0, 0, 0x10, 9}, 6, 6},
-        {"offset 0 in a long sequence", {0x1F, 1, 0, 0, 0, 0x10, 9}, 7, 21},
-        {"before the block", {0x10, 1, 2, 0, 0x10, 9}, 6, 6},
-        {"far before the block", {0x10, 1, 0xFF, 0xFF, 0x10, 9}, 6, 6},
-        {"far before the block in a long sequence", {0x1F, 1, 0xFF, 0xFF, 0, 0x10, 9}, 7, 21},
-        {"a match beyond the output", {0x14, 1, 1, 0, 0x10, 9}, 6, 6},
-        {"literals and a match beyond the output", {0x40, 1, 2, 3, 4, 1, 0, 0x10, 9}, 9, 7},
-        {"a long match beyond the output", {0x1F, 1, 1, 0, 255, 255, 9, 0x10, 9}, 9, 21},
-        {"a match whose length ends", {0x1F, 1, 1, 0, 255}, 5, 280},
-        {"bytes behind the end", {0x10, 1, 1, 0, 0x10, 9, 0}, 7, 6},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (check_block(rows[i].bytes, rows[i].length, rows[i].size, true))
-            fail_msg("not refused: %s", rows[i].why);
+    unsigned char bytes[32];
+    size_t length = 0;
+    for (char *at = (char *)row->part[1]; *at != '\0';)
+        bytes[length++] = (unsigned char)strtoul(at, &at, 0);
+    bool valid = check_block(bytes, length, (size_t)row_number(row, 2), true);
+    say_also(said, valid ? "restored" : "refused");
 }
+TEST_ROWS(what_is_no_block_is_refused, say_block)
 
 TEST(damaged_blocks_are_as_the_document_says)
 {
