@@ -13,7 +13,7 @@
 
 #include "testing.h"
 
-#define FIXTURE_TEST(name) TEST_WITH(name, set_up, remove_tree)
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
 
 #include "checks.h"
 #include "faults.h"
@@ -31,6 +31,13 @@ static int set_up(void **state)
     int outcome = make_tree(state);
     root = *state;
     return outcome;
+}
+
+static int tear_down(void **state)
+{
+    clear_faults();
+    xb_files_close(&files); /* nothing where it is closed already */
+    return remove_tree(state);
 }
 
 static const struct xb_pattern pattern = {.seed = 42};
@@ -294,7 +301,6 @@ FIXTURE_TEST(test_open_folder)
     assert_string_equal(files.entries[1].name, "b");
     snprintf(path, sizeof path, "%s/b", root);
     assert_string_equal(xb_files_label(&files, 1, label), path);
-    xb_files_close(&files);
 }
 
 static void assert_not_opened(const char *name, enum xb_status status)
@@ -337,7 +343,6 @@ FIXTURE_TEST(test_lengths)
     assert_int_equal(unlink(error.message), 0);
     assert_int_equal(xb_files_check_lengths(&files, &error), XB_ERR_RUNTIME);
     assert_string_equal(error.native_name, "ENOENT");
-    xb_files_close(&files);
 }
 
 /* ---- the page cache ---- */
@@ -367,7 +372,6 @@ FIXTURE_TEST(test_cached_share)
     faults[FAULT_MINCORE].edit = show_all_cached;
     assert_int_equal(xb_files_cached_share(&files, files.bytes, &share, &error), XB_OK);
     assert_true(share == 1);
-    xb_files_close(&files);
 }
 
 /* Of the files as one run of bytes, the first ones count. */
@@ -392,7 +396,6 @@ FIXTURE_TEST(test_cached_share_of_a_part)
         assert_int_equal(xb_files_cached_share(&files, rows[i].bytes, &share, &error), XB_OK);
         assert_true(fabs(share - rows[i].share) < 1e-12);
     }
-    xb_files_close(&files);
 }
 
 /* Where the test runs either takes direct reads or is said not to. */
@@ -408,7 +411,6 @@ FIXTURE_TEST(test_direct)
     assert_int_equal(xb_files_check_direct(&files, &error), XB_ERR_UNSUPPORTED);
     assert_has(error.message, "refuses O_DIRECT");
     assert_has(error.message, files.file_system);
-    xb_files_close(&files);
 }
 
 FIXTURE_TEST(test_file_systems)
