@@ -87,7 +87,7 @@ static void make_and_check(size_t count, uint64_t bytes, size_t named)
 }
 
 /* With the reason: what somebody else put there, or why a file stays. */
-FIXTURE_TEST(test_folder_that_stays_is_told)
+FIXTURE_TEST(a_folder_that_stays_is_told)
 {
     static const struct {
         int code;
@@ -107,7 +107,7 @@ FIXTURE_TEST(test_folder_that_stays_is_told)
     }
 }
 
-FIXTURE_TEST(test_made)
+FIXTURE_TEST(files_are_made_with_the_pattern)
 {
     static const uint64_t lengths[] = {1, 4095, 4096, 4097, (4 << 20) + 3};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
@@ -117,7 +117,7 @@ FIXTURE_TEST(test_made)
 }
 
 /* Where the file system knows no files without a name, and where nobody can open them again. */
-FIXTURE_TEST(test_made_otherwise)
+FIXTURE_TEST(files_are_made_where_the_system_lacks_something)
 {
     faults[FAULT_PWRITE].most = 1000; /* and it takes less than it is given */
     faults[FAULT_OPEN] = (struct fault){.code = EOPNOTSUPP, .flags = O_TMPFILE};
@@ -138,7 +138,7 @@ static const char *assert_not_made(size_t count, uint64_t bytes, enum xb_status 
     return error.message;
 }
 
-FIXTURE_TEST(test_made_none)
+FIXTURE_TEST(no_file_is_no_request)
 {
     assert_not_made(0, 1, XB_ERR_USAGE);
     assert_not_made(1, 0, XB_ERR_USAGE);
@@ -152,7 +152,7 @@ static void show_two_blocks(void *system, unsigned call)
     ((struct statvfs *)system)->f_bavail = 2;
 }
 
-FIXTURE_TEST(test_no_space)
+FIXTURE_TEST(what_does_not_fit_is_told_before)
 {
     faults[FAULT_STATVFS].edit = show_two_blocks;
     const char *message = assert_not_made(3, 1, XB_ERR_MEMORY);
@@ -164,7 +164,7 @@ FIXTURE_TEST(test_no_space)
 }
 
 /* The first, the second, ... call of each kind: all is there or nothing, and no descriptor more. */
-FIXTURE_TEST(test_whichever_call_fails_nothing_is_left)
+FIXTURE_TEST(whichever_call_fails_nothing_is_left)
 {
     static const struct {
         enum fault_kind kind;
@@ -215,7 +215,7 @@ FIXTURE_TEST(test_whichever_call_fails_nothing_is_left)
         }
 }
 
-FIXTURE_TEST(test_no_such_place)
+FIXTURE_TEST(a_place_that_is_missing_is_told)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/none", root);
@@ -226,7 +226,7 @@ FIXTURE_TEST(test_no_such_place)
 
 /* What a killed process leaves goes with the next one; what another one uses stays, and so does
  * what is not ours. */
-FIXTURE_TEST(test_left_over)
+FIXTURE_TEST(what_a_killed_process_left_goes_with_the_next)
 {
     struct xb_files used;
     assert_int_equal(xb_files_make(root, 2, 10, false, 0, pattern, &used, &error), XB_OK);
@@ -243,7 +243,7 @@ FIXTURE_TEST(test_left_over)
 }
 
 /* A process that is killed leaves no single file. */
-FIXTURE_TEST(test_killed)
+FIXTURE_TEST(a_killed_process_leaves_no_single_file)
 {
     int status;
     pid_t child = fork();
@@ -267,7 +267,7 @@ static void open_below(const char *name)
     assert_int_equal(xb_files_open(path, &files, &error), XB_OK);
 }
 
-FIXTURE_TEST(test_open_file)
+FIXTURE_TEST(a_file_is_opened)
 {
     char label[XB_STORAGE_LABEL];
     write_file(root, "a", "hello");
@@ -282,7 +282,7 @@ FIXTURE_TEST(test_open_file)
     assert_int_equal(entries_in(root), 1);
 }
 
-FIXTURE_TEST(test_open_folder)
+FIXTURE_TEST(of_a_folder_its_files_are_opened)
 {
     char path[PATH_MAX];
     char label[XB_STORAGE_LABEL];
@@ -313,7 +313,7 @@ static void assert_not_opened(const char *name, enum xb_status status)
     assert_int_equal(open_descriptors(), before);
 }
 
-FIXTURE_TEST(test_open_none)
+FIXTURE_TEST(what_is_no_file_is_not_opened)
 {
     char path[PATH_MAX];
     write_file(root, "folder/empty", "");
@@ -329,7 +329,7 @@ FIXTURE_TEST(test_open_none)
     assert_has(error.message, "no regular file");
 }
 
-FIXTURE_TEST(test_lengths)
+FIXTURE_TEST(another_length_is_told)
 {
     write_file(root, "a", "hello");
     open_below("a");
@@ -362,7 +362,7 @@ static void show_five_cached(void *found, unsigned call)
         ((unsigned char *)states[0])[i] = i < 5;
 }
 
-FIXTURE_TEST(test_cached_share)
+FIXTURE_TEST(the_cached_share_is_told)
 {
     double share = -1;
     make_files(2, 40960);
@@ -375,7 +375,7 @@ FIXTURE_TEST(test_cached_share)
 }
 
 /* Of the files as one run of bytes, the first ones count. */
-FIXTURE_TEST(test_cached_share_of_a_part)
+FIXTURE_TEST(the_cached_share_of_a_part_is_told)
 {
     static const struct {
         uint64_t bytes;
@@ -399,7 +399,7 @@ FIXTURE_TEST(test_cached_share_of_a_part)
 }
 
 /* Where the test runs either takes direct reads or is said not to. */
-FIXTURE_TEST(test_direct)
+FIXTURE_TEST(o_direct_is_possible_or_told)
 {
     make_files(1, 3 * 4096 + 5);
     enum xb_status status = xb_files_check_direct(&files, &error);
@@ -413,7 +413,7 @@ FIXTURE_TEST(test_direct)
     assert_has(error.message, files.file_system);
 }
 
-FIXTURE_TEST(test_file_systems)
+FIXTURE_TEST(file_systems_have_names)
 {
     char name[32];
     int fd = open("/proc/self", O_RDONLY);

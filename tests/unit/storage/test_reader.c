@@ -179,36 +179,25 @@ static void take_direct_blocks(void)
 static const uint64_t lengths[] = {1, 4095, 4096, 4097, (UINT64_C(3) << 20) + 4099};
 #define LENGTH_COUNT (sizeof lengths / sizeof lengths[0])
 
-/* By one way, with files of every length, one and many, that stay open and that do not. */
-static void assert_reads_all(enum xb_io io)
+/* By each way, with files of every length, one and many, that stay open and that do not. */
+READER_TEST(every_way_reads_every_length)
 {
-    for (size_t i = 0; i < LENGTH_COUNT; i++)
-        for (size_t count = 1; count <= 3; count += 2)
-            for (int opens_each = 0; opens_each < 2; opens_each++) {
-                make(count, lengths[i]);
-                open_reader(io, opens_each != 0);
-                assert_reads_parts();
-            }
-}
-
-READER_TEST(test_cached)
-{
-    assert_reads_all(XB_IO_CACHED);
-}
-
-READER_TEST(test_mmap)
-{
-    assert_reads_all(XB_IO_MMAP);
-}
-
-READER_TEST(test_direct)
-{
-    take_direct_blocks();
-    assert_reads_all(XB_IO_DIRECT);
+    static const enum xb_io ways[] = {XB_IO_CACHED, XB_IO_MMAP, XB_IO_DIRECT};
+    for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++)
+        for (size_t i = 0; i < LENGTH_COUNT; i++)
+            for (size_t count = 1; count <= 3; count += 2)
+                for (int opens_each = 0; opens_each < 2; opens_each++) {
+                    clear_faults();
+                    if (ways[k] == XB_IO_DIRECT)
+                        take_direct_blocks();
+                    make(count, lengths[i]);
+                    open_reader(ways[k], opens_each != 0);
+                    assert_reads_parts();
+                }
 }
 
 /* The same with O_DIRECT itself, where the tests run on a file system that has it. */
-READER_TEST(test_really_direct)
+READER_TEST(o_direct_itself_reads_or_is_refused)
 {
     make(1, 3 * XB_STORAGE_BLOCK + 5);
     test.plan.io = XB_IO_DIRECT;
@@ -221,7 +210,7 @@ READER_TEST(test_really_direct)
     }
 }
 
-READER_TEST(test_no_direct)
+READER_TEST(a_refused_o_direct_is_told)
 {
     make(1, 5000);
     faults[FAULT_OPENAT] = (struct fault){.code = EINVAL, .flags = O_DIRECT};
@@ -232,47 +221,43 @@ READER_TEST(test_no_direct)
     assert_has(test.error.message, "refuses O_DIRECT");
 }
 
-READER_TEST(test_ways)
+/* It reads right by this way, and says whether that is what was asked for. */
+static void assert_way(enum xb_io io, const char *way, bool is_second_choice)
 {
-    make(1, 5000);
-    open_reader(XB_IO_CACHED, false);
-    assert_string_equal(xb_reader_way(test.reader), "preadv");
-    assert_false(xb_reader_is_second_choice(test.reader));
-    open_reader(XB_IO_MMAP, false);
-    assert_string_equal(xb_reader_way(test.reader), "mmap, each part mapped and unmapped");
-    test.plan.by_processes = true;
-    test.plan.longest = 1;
-    open_reader(XB_IO_CACHED, false);
-    assert_string_equal(xb_reader_way(test.reader), "preadv, by processes");
-    assert_false(xb_reader_is_second_choice(test.reader));
+    open_reader(io, false);
+    assert_int_equal(xb_reader_is_second_choice(test.reader), is_second_choice);
+    assert_string_equal(xb_reader_way(test.reader), way);
+    assert_reads_parts();
 }
 
-/* io_uring is forbidden, or its buffers: the contents are right, and it says so. */
-READER_TEST(test_second_choice)
+READER_TEST(the_way_is_said)
+{
+    make(1, 5000);
+    assert_way(XB_IO_CACHED, "preadv", false);
+    assert_way(XB_IO_MMAP, "mmap, each part mapped and unmapped", false);
+    test.plan.by_processes = true;
+    test.plan.longest = 5000;
+    assert_way(XB_IO_CACHED, "preadv, by processes", false);
+}
+
+/* io_uring is forbidden, or not in the kernel, or its buffers are: the contents are right. */
+READER_TEST(a_second_choice_is_said)
 {
     take_direct();
     make(1, (UINT64_C(3) << 20) + 1);
     test.plan.threads = 2;
+    steer.init = ENOSYS; /* also in a build without it */
+    assert_way(XB_IO_DIRECT, "preadv: io_uring is not in this kernel (ENOSYS)", true);
+    if (!HAS_URING)
+        return;
+    steer.init = EPERM;
+    assert_way(XB_IO_DIRECT, "preadv: io_uring is not allowed here (EPERM)", true);
+    steer.init = 0;
     steer.buffers = ENOMEM;
     open_reader(XB_IO_DIRECT, false);
-    assert_true(xb_reader_is_second_choice(test.reader));
-    assert_reads_parts();
-    if (HAS_URING && strncmp(xb_reader_way(test.reader), "preadv", 6) != 0)
-        assert_string_equal(
-            xb_reader_way(test.reader),
-            "io_uring: the buffers cannot be registered here (ENOMEM, see ulimit -l)");
-    steer.init = EPERM;
-    open_reader(XB_IO_DIRECT, false);
-    assert_true(xb_reader_is_second_choice(test.reader));
-    if (HAS_URING)
-        assert_string_equal(xb_reader_way(test.reader),
-                            "preadv: io_uring is not allowed here (EPERM)");
-    assert_reads_parts();
-    steer.init = ENOSYS;
-    open_reader(XB_IO_DIRECT, true);
-    assert_string_equal(xb_reader_way(test.reader),
-                        "preadv: io_uring is not in this kernel (ENOSYS)");
-    assert_reads_parts();
+    if (strncmp(xb_reader_way(test.reader), "preadv", 6) != 0) /* the system has it */
+        assert_way(XB_IO_DIRECT,
+                   "io_uring: the buffers cannot be registered here (ENOMEM, see ulimit -l)", true);
 }
 
 /* ---- several threads ---- */
@@ -301,7 +286,7 @@ static void *read_parts(void *argument)
     return NULL;
 }
 
-READER_TEST(test_threads)
+READER_TEST(threads_read_beside_each_other)
 {
     /* The last two by processes. */
     static const enum xb_io ways[] = {XB_IO_CACHED, XB_IO_DIRECT, XB_IO_MMAP, XB_IO_CACHED,
@@ -337,7 +322,7 @@ static void assert_fails(uint64_t offset, uint64_t bytes, const char *words)
     assert_has(test.error.message, words);
 }
 
-READER_TEST(test_preadv_goes_on)
+READER_TEST(short_and_interrupted_reads_go_on)
 {
     make(1, 100001);
     open_reader(XB_IO_CACHED, false);
@@ -352,7 +337,7 @@ READER_TEST(test_preadv_goes_on)
     assert_reads_parts();
 }
 
-READER_TEST(test_preadv_fails)
+READER_TEST(a_read_that_fails_is_told)
 {
     make(1, 10000);
     open_reader(XB_IO_CACHED, false);
@@ -362,7 +347,7 @@ READER_TEST(test_preadv_fails)
 }
 
 /* What a process reads wrong is told with its error, and that it is gone. */
-READER_TEST(test_processes_fail)
+READER_TEST(what_a_process_reads_wrong_is_told)
 {
     make(1, 10000);
     test.plan.by_processes = true;
@@ -388,7 +373,7 @@ static bool open_uring(bool opens_each)
     return strncmp(xb_reader_way(test.reader), "io_uring", 8) == 0;
 }
 
-READER_TEST(test_uring_goes_on)
+READER_TEST(io_uring_goes_on_after_what_is_short)
 {
     static const int results[] = {-EINTR, -EAGAIN, 4096, 4097, 1 << 19};
     static const int submits[] = {EINTR, EAGAIN, EBUSY};
@@ -409,7 +394,7 @@ READER_TEST(test_uring_goes_on)
     }
 }
 
-READER_TEST(test_uring_fails)
+READER_TEST(io_uring_tells_what_fails)
 {
     make(1, (UINT64_C(3) << 20) + 4099);
     if (open_uring(false)) {
@@ -424,7 +409,7 @@ READER_TEST(test_uring_fails)
 }
 
 /* More parts than may be under way, and memory that is not registered. */
-READER_TEST(test_uring_deep)
+READER_TEST(more_parts_than_may_be_under_way)
 {
     uint64_t bytes = (UINT64_C(40) << 20) + 1;
     void *memory = NULL;
@@ -463,7 +448,7 @@ static void assert_shrinks(enum xb_io io, bool opens_each)
     }
 }
 
-READER_TEST(test_shrinks)
+READER_TEST(a_file_that_shrinks_is_told)
 {
     take_direct();
     for (int opens_each = 0; opens_each < 2; opens_each++) {
@@ -476,7 +461,7 @@ READER_TEST(test_shrinks)
     }
 }
 
-READER_TEST(test_gone)
+READER_TEST(a_file_that_is_gone_is_told)
 {
     char path[PATH_MAX];
     make_own(path, 5000);
@@ -485,7 +470,7 @@ READER_TEST(test_gone)
     assert_fails(0, 1, "No such file");
 }
 
-READER_TEST(test_wrong_calls)
+READER_TEST(wrong_calls_are_refused)
 {
     make(1, 10000);
     open_uring(false);
@@ -512,7 +497,7 @@ static void note_other(int number)
 }
 
 /* A SIGBUS of somebody else goes to the handler that was there, which is back in the end. */
-READER_TEST(test_others_handler)
+READER_TEST(a_sigbus_of_others_goes_to_their_handler)
 {
     char path[PATH_MAX];
     struct sigaction before = {.sa_handler = note_other};
