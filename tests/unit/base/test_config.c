@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/options.h"
 
-#include "base/memory.h"
 #include "base/text.h"
 #include "rows.h"
 

@@ -6,8 +6,6 @@
 #include "checks.h"
 #include "rows.h"
 
-#include <math.h>
-
 typedef struct item {
     unsigned number;
     bool known;

@@ -5,8 +5,6 @@
 #include "record_text.h"
 #include "rows.h"
 
-#include <math.h>
-
 /* ---- one process ---- */
 
 static void say_line(const struct row *row, char said[ROW_TEXT])

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
