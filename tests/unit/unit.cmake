@@ -151,7 +151,7 @@ if(NOT XFERBENCH_HAS_SQLITE)
   list(APPEND apart unit/advise/test_nsys.c)
 endif()
 if(NOT XFERBENCH_HAS_LZ4)
-  list(APPEND apart unit/arithmetic/test_lz4.c unit/arithmetic/test_lz4_blocks.c)
+  list(APPEND apart unit/arithmetic/test_lz4.c)
 endif()
 
 # ---- the rooms ----
@@ -173,4 +173,4 @@ endif()
 if(XFERBENCH_HAS_ZLIB)
   target_compile_definitions(test_of_advise PRIVATE HAS_ZLIB)
 endif()
-set_source_files_properties(unit/arithmetic/test_lz4_blocks.c PROPERTIES COMPILE_OPTIONS -O1) # tries thousands of blocks
+set_source_files_properties(unit/arithmetic/test_lz4.c PROPERTIES COMPILE_OPTIONS -O1) # tries thousands of blocks
