@@ -18,14 +18,13 @@ import glob
 import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
+
+from outcome import FAKE, PROGRAM, files_of, masked, part, run_command, working_folder
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
-GUARD_S = 600  # only a hang lasts so long
-FAKE, PROGRAM, HOST = "tests/xferbench_fake", "xferbench", "host"
+HOST = "host"
 COMMANDS = ("run", "list", "link", "compare", "fleet", "show", "report", "advise", "explain", "help")
 MODES = ("pageable pinned async double-buffer zero-copy managed local peer loads peer-loads batch resident quantize "
          "compress pin job pipeline").split()
@@ -60,9 +59,6 @@ WRONG = (
     "advise --in 1G", "advise --in 0 --gpu-time 1ms", "advise nothing --in 1G --gpu-time 1ms", "explain", "explain nothing", "explain --", "explain nothing -- true", "help nothing", "help --nothing",
     "runn", "--trace - --csv -", "--dry-run --processes 3", "--version extra",
 )
-# What is another in each run or build: folders of a test, and where in the sources an error was found.
-MASKS = ((re.compile(rb"/tmp/golden-\w+"), b"FOLDER"), (re.compile(rb"(\.\./)*src/[a-z0-9_/]+\.c:\d+"), b"SOURCE"),
-         (re.compile(rb'[0-9.]+ [KMGT]iB (?=can be page-locked)|(?<="lockable_bytes":)\s*\d+'), b"SIZE"))
 
 
 def documents():
@@ -176,24 +172,17 @@ def shape_of(value):
 
 def outcome(build, program, words, environment):
     """Everything that a command printed and wrote, with its exit code, as bytes."""
-    with tempfile.TemporaryDirectory(prefix="golden-", dir="/tmp") as folder:
-        if program == "cat":
-            paths = glob.glob(f"{build}/{words}")
-            return b"".join(open(p, "rb").read() for p in sorted(paths))
-        clean = {"PATH": os.environ["PATH"], "HOME": folder, "TMPDIR": folder, "LC_ALL": "C.UTF-8", "COLUMNS": "80", **environment}
+    if program == "cat":
+        return b"".join(open(p, "rb").read() for p in sorted(glob.glob(f"{build}/{words}")))
+    with working_folder() as folder:
         path = os.path.join(build, PROGRAM if program == HOST else program)
-        done = subprocess.run([path, *words.split()], cwd=folder, env=clean, stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=GUARD_S)
-        files = sorted(f for f in glob.glob(folder + "/**", recursive=True) if os.path.isfile(f))
-        texts = [(os.path.relpath(f, folder), open(f, "rb").read()) for f in files]
+        done = run_command(path, words.split(), environment, folder)
+        texts = files_of(folder)
         if program == HOST:
-            texts = [(f, json.dumps(shape_of(json.loads(t)), indent=1).encode()) for f, t in texts]
+            texts = {f: json.dumps(shape_of(json.loads(t)), indent=1).encode() for f, t in texts.items()}
         else:
-            texts = [("stdout", done.stdout), ("stderr", done.stderr), *texts]
-        whole = b"".join(b"== %s\n%s\n" % (f.encode(), t) for f, t in texts) + b"== exit %d\n" % done.returncode
-        for pattern, word in MASKS:
-            whole = pattern.sub(word, whole)
-        return whole
+            texts = {"stdout": done.stdout, "stderr": done.stderr, **texts}
+        return masked(b"".join(part(f, t) for f, t in texts.items()) + b"== exit %d\n" % done.returncode)
 
 
 SENTENCES = ("text", "reason", "message", "summary", "warnings")  # told to people, in words that may change

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What xferbench_fake writes about can come from a file: `link` writes the report that
+ * XB_FAKE_LINK in the environment names, and measures nothing; `run` writes the record that
+ * XB_FAKE_RECORD names, in place of that of its own measurements.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "base/file_text.h"
+#include "base/json_read.h"
+#include "link/report.h"
+#include "link/session.h"
+#include "measure/run.h"
+#include "record/record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The linker puts these in the place of the functions without __wrap_ (tests/CMakeLists.txt). */
+enum xb_status __wrap_xb_link_session_start(struct xb_link_session *session,
+                                            struct xb_error *error);
+bool __wrap_xb_link_session_wait(struct xb_link_session *session);
+void __wrap_xb_link_session_judge(struct xb_link_session *session, struct xb_link_report *report);
+enum xb_status __wrap_xb_record_of_run(const struct xb_run *run, struct xb_record *record,
+                                       struct xb_error *error);
+enum xb_status __real_xb_link_session_start(struct xb_link_session *session,
+                                            struct xb_error *error);
+bool __real_xb_link_session_wait(struct xb_link_session *session);
+void __real_xb_link_session_judge(struct xb_link_session *session, struct xb_link_report *report);
+enum xb_status __real_xb_record_of_run(const struct xb_run *run, struct xb_record *record,
+                                       struct xb_error *error);
+
+static _Noreturn void fail(const char *path, const struct xb_error *error)
+{
+    fprintf(stderr, "%s: %s\n", path, error->message);
+    exit(99);
+}
+
+/* ---- link ---- */
+
+enum xb_status __wrap_xb_link_session_start(struct xb_link_session *session, struct xb_error *error)
+{
+    return getenv("XB_FAKE_LINK") != NULL ? XB_OK : __real_xb_link_session_start(session, error);
+}
+
+bool __wrap_xb_link_session_wait(struct xb_link_session *session)
+{
+    return getenv("XB_FAKE_LINK") != NULL || __real_xb_link_session_wait(session);
+}
+
+static void *copy(const void *items, size_t count, size_t size)
+{
+    void *copied = calloc(count + 1, size);
+    if (copied != NULL && count > 0)
+        memcpy(copied, items, count * size);
+    return copied;
+}
+
+void __wrap_xb_link_session_judge(struct xb_link_session *session, struct xb_link_report *report)
+{
+    static struct xb_link_file file; /* the report borrows from it until the process ends */
+    const struct xb_link_report asked = *report;
+    const char *path = getenv("XB_FAKE_LINK");
+    struct xb_error error = {.status = XB_OK};
+    char *text = NULL;
+    size_t length = 0;
+    if (path == NULL) {
+        __real_xb_link_session_judge(session, report);
+        return;
+    }
+    if (xb_file_text_read(path, XB_RECORD_LARGEST_BYTES, false, &text, &length, &error) != XB_OK)
+        fail(path, &error);
+    struct xb_json_reader reader = {.place = {.path = path}};
+    cJSON *tree = xb_json_read(&reader, text, length);
+    free(text);
+    if (tree == NULL)
+        fail(path, &reader.error);
+    if (xb_link_report_of_tree(path, tree, &file, &error) != XB_OK)
+        fail(path, &error);
+    cJSON_Delete(tree);
+    *report = file.report;
+    report->verbose = asked.verbose;
+    report->in_a_line = asked.in_a_line;
+    report->config = asked.config;
+    report->verdicts = copy(report->verdicts, report->device_count, sizeof *report->verdicts);
+    report->pair_verdicts =
+        copy(report->pair_verdicts, report->pair_count, sizeof *report->pair_verdicts);
+    strcpy(session->nothing, report->nothing); /* the command copies it to the report */
+}
+
+/* ---- run ---- */
+
+enum xb_status __wrap_xb_record_of_run(const struct xb_run *run, struct xb_record *record,
+                                       struct xb_error *error)
+{
+    const char *path = getenv("XB_FAKE_RECORD");
+    if (path == NULL)
+        return __real_xb_record_of_run(run, record, error);
+    if (xb_record_read(path, record, error) != XB_OK)
+        fail(path, error);
+    return XB_OK;
+}

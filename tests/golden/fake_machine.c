@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The machine that xferbench_fake is on: the same wherever it runs, so that what it prints can be
+ * written down. XB_FAKE_NODES in the environment is the number of its NUMA nodes (1).
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "machine/environment.h"
+#include "machine/host_memory.h"
+#include "machine/topology.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timex.h>
+#include <sys/utsname.h>
+
+#define NAME "fakehost"
+#define CPUS_A_NODE 4u
+#define MEMORY_BYTES (UINT64_C(16) << 30)
+
+/* The linker puts these in the place of the functions without __wrap_ (tests/CMakeLists.txt). */
+void __wrap_xb_host_facts_read(struct xb_host_facts *facts);
+unsigned __wrap_xb_cpus_usable(void);
+int __wrap_uname(struct utsname *system);
+int __wrap_adjtimex(struct timex *state);
+enum xb_status __wrap_xb_memory_limit_find(const char *root, struct xb_memory_limit *limit,
+                                           struct xb_error *error);
+enum xb_status __wrap_xb_host_memory_available(uint64_t *bytes, struct xb_error *error);
+uint64_t __wrap_xb_memory_lock_limit(void);
+bool __wrap_xb_cpu_times_read(const char *path, struct xb_cpu_times *times);
+enum xb_status __wrap_xb_topology_open(struct xb_topology **topology, struct xb_error *error);
+void __wrap_xb_topology_close(struct xb_topology *topology);
+unsigned __wrap_xb_topology_node_count(const struct xb_topology *topology);
+int __wrap_xb_topology_next_node(const struct xb_topology *topology, int node);
+void __wrap_xb_topology_bind(struct xb_topology *topology, int node, int near,
+                             struct xb_binding *binding);
+void __wrap_xb_topology_locate(struct xb_topology *topology, const void *address, size_t bytes,
+                               int node, struct xb_places *places);
+
+static unsigned node_count(void)
+{
+    const char *nodes = getenv("XB_FAKE_NODES");
+    return nodes != NULL ? (unsigned)strtoul(nodes, NULL, 10) : 1;
+}
+
+void __wrap_xb_host_facts_read(struct xb_host_facts *facts)
+{
+    *facts = (struct xb_host_facts){.hostname = NAME,
+                                    .os = "Fake Linux 1",
+                                    .kernel = "Linux 6.1.0 x86_64",
+                                    .cpu_model = "Fake CPU",
+                                    .logical_cpus = CPUS_A_NODE * node_count(),
+                                    .memory_bytes = MEMORY_BYTES};
+}
+
+unsigned __wrap_xb_cpus_usable(void)
+{
+    return CPUS_A_NODE;
+}
+
+int __wrap_uname(struct utsname *system)
+{
+    memset(system, 0, sizeof *system);
+    strcpy(system->nodename, NAME);
+    return 0;
+}
+
+/* Its clock is kept. */
+int __wrap_adjtimex(struct timex *state)
+{
+    *state = (struct timex){.maxerror = 2000};
+    return TIME_OK;
+}
+
+enum xb_status __wrap_xb_memory_limit_find(const char *root, struct xb_memory_limit *limit,
+                                           struct xb_error *error)
+{
+    (void)root;
+    (void)error;
+    *limit = (struct xb_memory_limit){.bytes = MEMORY_BYTES / 2,
+                                      .source = "MemAvailable in /proc/meminfo"};
+    return XB_OK;
+}
+
+enum xb_status __wrap_xb_host_memory_available(uint64_t *bytes, struct xb_error *error)
+{
+    (void)error;
+    *bytes = xb_memory_without_reserve(MEMORY_BYTES / 2);
+    return XB_OK;
+}
+
+uint64_t __wrap_xb_memory_lock_limit(void)
+{
+    return UINT64_C(8) << 20;
+}
+
+bool __wrap_xb_cpu_times_read(const char *path, struct xb_cpu_times *times)
+{
+    static uint64_t looks;
+    (void)path;
+    looks++;
+    *times = (struct xb_cpu_times){.total = 1000 * looks, .busy = 20 * looks, .cpus = CPUS_A_NODE};
+    return true;
+}
+
+/* ---- NUMA nodes: whoever asks for one gets it ---- */
+
+struct xb_topology {
+    unsigned nodes;
+};
+
+enum xb_status __wrap_xb_topology_open(struct xb_topology **topology, struct xb_error *error)
+{
+    static struct xb_topology only;
+    (void)error;
+    only.nodes = node_count();
+    *topology = &only;
+    return XB_OK;
+}
+
+void __wrap_xb_topology_close(struct xb_topology *topology)
+{
+    (void)topology;
+}
+
+unsigned __wrap_xb_topology_node_count(const struct xb_topology *topology)
+{
+    return topology->nodes;
+}
+
+int __wrap_xb_topology_next_node(const struct xb_topology *topology, int node)
+{
+    return node + 1 < (int)topology->nodes ? node + 1 : -1;
+}
+
+void __wrap_xb_topology_bind(struct xb_topology *topology, int node, int near,
+                             struct xb_binding *binding)
+{
+    (void)near;
+    const bool bound = topology->nodes > 1 && node >= 0;
+    *binding = (struct xb_binding){.bound = bound,
+                                   .node = node,
+                                   .cpu_node = bound ? node : -1,
+                                   .cpu_count = CPUS_A_NODE * (bound ? 1 : topology->nodes),
+                                   .note_is_normal = topology->nodes == 1};
+    if (!bound)
+        snprintf(binding->note, sizeof binding->note, "%s",
+                 topology->nodes == 1 ? "one NUMA node: nothing to bind"
+                                      : "the device names no node");
+}
+
+void __wrap_xb_topology_locate(struct xb_topology *topology, const void *address, size_t bytes,
+                               int node, struct xb_places *places)
+{
+    (void)topology;
+    (void)address;
+    (void)bytes;
+    *places = (struct xb_places){.known = 16, .on_node = 16};
+    snprintf(places->nodes, sizeof places->nodes, "%d", node >= 0 ? node : 0);
+}
