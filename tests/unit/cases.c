@@ -145,6 +145,19 @@ static char *end_of(char *lines)
     return lines;
 }
 
+/* Without control characters, which would look like nothing in the file. */
+static char *readable(char *text)
+{
+    char *own = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&own, &size);
+    for (const char *c = text; *c != '\0'; c++)
+        fprintf(stream, (unsigned char)*c < ' ' && *c != '\n' ? "\\x%02x" : "%c", *c);
+    fclose(stream);
+    free(text);
+    return own;
+}
+
 void run_cases(const char *path, const struct verb *verbs, size_t count, void (*begin)(void),
                void (*tell)(FILE *told))
 {
@@ -165,6 +178,7 @@ void run_cases(const char *path, const struct verb *verbs, size_t count, void (*
             if (tell != NULL)
                 tell(told);
             fclose(told);
+            told_text = readable(told_text);
             fputs(told_text, now);
             char *end = end_of(next);
             bool same = strlen(told_text) == (size_t)(end - next) &&

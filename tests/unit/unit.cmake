@@ -107,7 +107,6 @@ foreach(topic reader reader_wrong)
   endif()
 endforeach()
 xferbench_add_unit_apart(fleet/fleet_read WRAP fts_read)
-xferbench_add_unit_apart(fleet/fleet_read_link)
 # What lies below is replaced, to be counted or steered.
 xferbench_add_unit_apart(backends/pattern WRAP xb_words_fastest)
 xferbench_add_unit_apart(measure/line WRAP xb_recorder_stage xb_recorder_thread xb_recorder_workers)
