@@ -64,7 +64,7 @@ static cJSON *link_tree(void)
 {
     char *text = NULL;
     size_t room = 0;
-    FILE *file = fopen(SOURCE "/tests/unit/fleet/link.json", "r");
+    FILE *file = fopen(SOURCE "/tests/golden/bases/link/peers.json", "r");
     assert_non_null(file);
     assert_true(getdelim(&text, &room, '\0', file) > 0);
     fclose(file);
