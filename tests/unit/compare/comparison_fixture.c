@@ -399,7 +399,7 @@ static void tell_case(FILE *told, const struct xb_compared *own)
         fprintf(told, ", x %.6g", own->ratio);
     if (own->has_interval)
         fprintf(told, " (%.6g to %.6g at %.6g)", own->low, own->high, own->confidence);
-    if (own->p_regression < 1 || own->p_improved < 1 || own->p_pass < 1)
+    if (own->p_regression != 1 || own->p_improved != 1 || own->p_pass != 1)
         fprintf(told, ", P %.6g %.6g %.6g", own->p_regression, own->p_improved, own->p_pass);
     if (own->threshold != 0.02)
         fprintf(told, ", threshold %.6g", own->threshold);
