@@ -32,6 +32,11 @@ class Exact(str):
     """A number, digit by digit as it was written."""
 
 
+def rounded(number):
+    """The same to 12 digits: the last ones are those of a library's or a processor's arithmetic."""
+    return Exact(number if len(number) < 14 else f"{float(number):.12g}")
+
+
 class Wrong(Exception):
     """What is wrong in a case's files."""
 
@@ -163,7 +168,7 @@ def place_inputs(case, folder):
 def part_of(name, text):
     """A part of what is expected: JSON for people, any other text as it is, nothing where there is none."""
     try:
-        text = (pretty(parse(text.decode())) + "\n").encode() if text.lstrip()[:1] in (b"{", b"[") else text
+        text = (pretty(parse(text.decode(), rounded)) + "\n").encode() if text.lstrip()[:1] in (b"{", b"[") else text
     except ValueError:
         pass
     return part(name, text.removesuffix(b"\n") if text.endswith(b"\n") else text + b"\n(no newline at the end)")
@@ -171,7 +176,7 @@ def part_of(name, text):
 
 def picked(text, paths):
     """Only these members of a document."""
-    document = parse(text.decode())
+    document = parse(text.decode(), rounded)
     rows = []
     for path in paths:
         rows += [f"{path}:", *(f"  {pretty(holder[key], '  ')}" for holder, key in places(document, path))]
