@@ -239,9 +239,8 @@ static int answer(struct command *command)
         return xb_cli_fail_as_usage(&error);
     if (command->check_status != XB_OK)
         return xb_cli_fail_as_usage(&command->check_error);
-    for (size_t i = 0; i < command->report.check.case_count; i++)
-        if (xb_record_summarize(&command->report.check, &command->report.check.cases[i]).status ==
-            XB_RESULT_ERROR)
+    XB_EACH_CASE (test, &command->report.check)
+        if (xb_record_summarize(&command->report.check, test).status == XB_RESULT_ERROR)
             return XB_EXIT_USAGE;
     return (int)xb_advice_judge(&command->report.predictions);
 }

@@ -63,9 +63,8 @@ static void write_prediction(struct xb_json *json, const struct xb_advice_report
     if (one->is_known) {
         xb_fields_put(json, known_fields, one);
         xb_json_open_array(json, "rests_on");
-        for (size_t i = 0; i < one->use_count; i++) {
+        XB_EACH (use, one->uses, one->use_count) {
             struct xb_words words = {.length = 0};
-            const struct xb_cost_use *use = &one->uses[i];
             xb_cost_basis(&report->costs.costs[use->kind], use->bytes, &words);
             xb_json_put_text(json, NULL, words.text);
         }

@@ -122,18 +122,18 @@ enum xb_status xb_advise_check(struct xb_advise_session *session, const char *gp
     snprintf(in, sizeof in, "%" PRIu64, job->in);
     snprintf(out, sizeof out, "%" PRIu64, job->out);
     snprintf(piece, sizeof piece, "%" PRIu64, chunk > 0 ? chunk : UINT64_C(8) << 20);
-    for (int i = 0; i < XB_STRATEGIES; i++) {
-        const struct xb_prediction *one = &report->predictions.each[i];
-        bool is_possible =
-            one->is_known || (one->why != XB_UNKNOWN_LACKING && one->why != XB_UNKNOWN_IN_PLACE);
-        if (xb_strategy_is_asked(job, one->strategy) && is_possible)
-            xb_words_add(&ways, "%s%s", ways.length > 0 ? "," : "", xb_strategy_words[i].name);
+    XB_EACH (one, report->predictions.each, XB_STRATEGIES) {
+        bool cannot_be = one->why == XB_UNKNOWN_LACKING || one->why == XB_UNKNOWN_IN_PLACE;
+        if (xb_strategy_is_asked(job, one->strategy) && (one->is_known || !cannot_be))
+            xb_words_add(&ways, "%s%s", ways.length > 0 ? "," : "",
+                         xb_strategy_words[one->strategy].name);
     }
     if (ways.length == 0)
         return XB_FAIL(error, XB_ERR_USAGE, "--check: this job can be run in no way here");
-    const char *const words[] = {"--mode", xb_job_mode,  "--size", in,        "--job-out",
-                                 out,      "--gpu-time", gpu_time, "--chunk", piece,
-                                 "--way",  ways.text,    NULL};
+    const char *words[] = {"--mode", xb_job_mode, "--size",  in,   "--job-out", out, "--gpu-time",
+                           gpu_time, "--way",     ways.text, NULL, piece,       NULL};
+    if (strstr(ways.text, xb_strategy_words[XB_STRATEGY_OVERLAPPED].name) != NULL)
+        words[10] = "--chunk"; /* no other way takes it */
     if (report->file != NULL) {
         struct xb_record planned = {.path = NULL};
         enum xb_status status = run_words(session, words, true, &planned, error);

@@ -147,8 +147,7 @@ static void sort_points(struct xb_cost *cost, bool is_setup)
 {
     size_t kept = 0;
     qsort(cost->points, cost->count, sizeof *cost->points, by_size);
-    for (size_t i = 0; i < cost->count; i++) {
-        const struct xb_cost_point *point = &cost->points[i];
+    XB_EACH (point, cost->points, cost->count) {
         struct xb_cost_point *last = kept > 0 ? &cost->points[kept - 1] : NULL;
         if (last == NULL || last->bytes != point->bytes)
             cost->points[kept++] = *point;

@@ -390,8 +390,7 @@ static void print_predictions(FILE *stream, const struct xb_predictions *all)
     double cpu = all->job.cpu_time;
     double longest = cpu;
     size_t count = 0;
-    for (int i = 0; i < XB_STRATEGIES; i++) {
-        const struct xb_prediction *one = &all->each[i];
+    XB_EACH (one, all->each, XB_STRATEGIES) {
         size_t at = count;
         if (!xb_strategy_is_asked(&all->job, one->strategy))
             continue;
@@ -428,7 +427,7 @@ static void print_job(FILE *stream, const struct xb_advice_report *report)
     if (job->cpu_time > 0)
         xb_words_add(&words, ", %s on the CPU", XB_DURATION_TEXT(job->cpu_time));
     xb_words_add(&words, "; run %" PRIu64 " time%s; its data is in %s memory", job->times,
-                 job->times == 1 ? "" : "s", xb_memory_word((int)job->memory));
+                 XB_PLURAL(job->times), xb_memory_word((int)job->memory));
     xb_note_print(stream, "job", LABEL_WIDTH, "%s", words.text);
     xb_node_text(host->node, host->hostname, node);
     xb_note_print(stream, "results", LABEL_WIDTH, "%s: GPU %d, %s, %s%s%s",

@@ -4,6 +4,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A loop over an array of `count` items: `item` points to one after the other. */
+#define XB_EACH(item, items, count)                                                                \
+    for (__typeof__(*(items)) *(item) = (items);                                                   \
+         (item) != NULL && (size_t)((item) - (items)) < (count); (item)++)
+
 /* For functions that qsort() calls: below 0, 0, above 0. */
 #define XB_ORDER(left, right) (((left) > (right)) - ((left) < (right)))
 #define XB_ORDER_ADDRESSES(left, right) XB_ORDER((uintptr_t)(left), (uintptr_t)(right))

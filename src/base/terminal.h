@@ -88,3 +88,5 @@ struct xb_words {
 
 void xb_words_add(struct xb_words *words, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Behind a noun of which there are so many. */
+#define XB_PLURAL(count) ((count) == 1 ? "" : "s")

@@ -86,8 +86,7 @@ static void annotate_differences(struct log *log, bool forbid, enum kind kind, c
     struct xb_words words = {.length = 0};
     static const size_t most = 7; /* as fit */
     size_t told = 0;
-    for (size_t i = 0; i < comparison->difference_count; i++) {
-        const struct xb_difference *difference = &comparison->differences[i];
+    XB_EACH (difference, comparison->differences, comparison->difference_count) {
         if (!xb_compare_is_listed(difference, forbid) || told++ >= most)
             continue;
         xb_compare_sides(difference, baseline, candidate);
@@ -127,8 +126,7 @@ static void annotate_unjudged(struct log *log, enum xb_presence presence, const 
     const struct xb_comparison *comparison = log->comparison;
     struct xb_words words = {.length = 0};
     size_t told = 0;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
+    XB_EACH (compared, comparison->cases, comparison->case_count) {
         bool listed = presence != XB_IN_BOTH || compared->basis == XB_BASIS_NONE;
         if (listed && xb_presence_of(compared) == presence && told++ < most)
             xb_words_add(&words, "%s%.160s", told > 1 ? ", " : "", XB_SAID(NAME));
@@ -261,8 +259,7 @@ static void write_conditions(FILE *stream, const struct xb_comparison *compariso
 static void write_differences(FILE *stream, const struct xb_comparison *comparison, bool forbid)
 {
     char baseline[XB_COMPARE_VALUE], candidate[XB_COMPARE_VALUE];
-    for (size_t i = 0; i < comparison->difference_count; i++) {
-        const struct xb_difference *difference = &comparison->differences[i];
+    XB_EACH (difference, comparison->differences, comparison->difference_count) {
         if (!xb_compare_is_listed(difference, forbid))
             continue;
         xb_compare_sides(difference, baseline, candidate);
@@ -429,9 +426,8 @@ enum xb_status xb_compare_benchmark_action_write(FILE *stream,
     size_t place = 0;
     xb_json_begin(&json);
     xb_json_open_array(&json, NULL);
-    for (size_t i = 0; i < record->case_count; i++) {
+    XB_EACH (test, record->cases, record->case_count) {
         struct xb_figure all[XB_COMPARE_FIGURES];
-        const struct xb_record_case *test = &record->cases[i];
         size_t count = xb_compare_figures(comparison, &(struct xb_pair){.candidate = test}, all);
         for (size_t k = 0; k < count; k++)
             write_entry(&json, comparison, test, &all[k], &parameters, values, &place);

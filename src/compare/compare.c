@@ -148,8 +148,7 @@ static void add_parameters(struct xb_words *words, const struct xb_record_case *
 {
     char value[40];
     const char *separator = " ";
-    for (size_t i = 0; i < test->parameter_count; i++) {
-        const struct xb_record_fact *own = &test->parameters[i];
+    XB_EACH (own, test->parameters, test->parameter_count) {
         const struct xb_record_fact *others =
             xb_record_fact_find(other->parameters, other->parameter_count, own->name);
         if (own->value == NULL || xb_record_same(own->value, others != NULL ? others->value : NULL))
@@ -259,11 +258,9 @@ static void compare_device(struct search *search, unsigned index)
         /* Devices that ran at the same time shared what is between them and the host: with one more
          * or less of them a figure is another. */
         bool forbids = false;
-        for (size_t i = 0; i < search->pairs->count; i++) {
-            const struct xb_pair *pair = &search->pairs->items[i];
+        XB_EACH (pair, search->pairs->items, search->pairs->count)
             forbids = forbids || (pair->baseline != NULL && pair->candidate != NULL &&
                                   pair->candidate->simultaneous);
-        }
         add(search, xb_arena_print(search->texts, "device %u", index),
             first[0] != NULL ? first[0]->name : NULL, first[1] != NULL ? first[1]->name : NULL,
             forbids ? FORBIDS : CONTEXT);
@@ -294,8 +291,7 @@ static bool has_sum(const struct xb_record *record, const struct xb_record_case 
 /* With one pair more or less beside it, each has another figure. One such pair is told for all. */
 static void compare_groups(struct search *search)
 {
-    for (size_t i = 0; i < search->pairs->count; i++) {
-        const struct xb_pair *pair = &search->pairs->items[i];
+    XB_EACH (pair, search->pairs->items, search->pairs->count) {
         const struct xb_record_case *only = case_of(pair);
         if ((pair->baseline != NULL && pair->candidate != NULL) || !only->simultaneous ||
             only->device < 0 || only->peer < 0 || !has_sum(search->records[0], only) ||
@@ -315,8 +311,7 @@ static bool mark_rows(struct search *search, const char *option, const char *bas
                       const char *candidate)
 {
     bool any = false;
-    for (size_t i = 0; i < search->pairs->count; i++) {
-        struct xb_pair *pair = &search->pairs->items[i];
+    XB_EACH (pair, search->pairs->items, search->pairs->count) {
         if (pair->baseline == NULL || pair->candidate == NULL)
             continue;
         const struct xb_mode *mode = xb_mode_find(pair->candidate->mode);
@@ -396,8 +391,7 @@ static void find_differences(struct xb_comparison *comparison, struct pairs *pai
         if (xb_record_option(baseline, candidate->options[i].name) == NULL)
             compare_option(&search, candidate->options[i].name);
     /* The rest is context. */
-    for (size_t i = 0; i < baseline->fact_count; i++) {
-        const struct xb_record_fact *before = &baseline->facts[i];
+    XB_EACH (before, baseline->facts, baseline->fact_count) {
         const struct xb_record_fact *after =
             xb_record_fact_find(candidate->facts, candidate->fact_count, before->name);
         bool of_stack =
@@ -405,11 +399,9 @@ static void find_differences(struct xb_comparison *comparison, struct pairs *pai
         add(&search, before->name, before->value, after != NULL ? after->value : NULL,
             of_stack ? OF_STACK : CONTEXT);
     }
-    for (size_t i = 0; i < candidate->fact_count; i++) {
-        const struct xb_record_fact *after = &candidate->facts[i];
+    XB_EACH (after, candidate->facts, candidate->fact_count)
         if (xb_record_fact_find(baseline->facts, baseline->fact_count, after->name) == NULL)
             add(&search, after->name, NULL, after->value, CONTEXT);
-    }
     comparison->comparable = search.forbidding == 0;
 }
 
@@ -422,8 +414,7 @@ static size_t add_figures(const struct xb_comparison *comparison, const struct x
 {
     const struct xb_gates *gates = &comparison->request.gates;
     for (size_t i = 0; test != NULL && i < record->process_count; i++)
-        for (size_t k = 0; k < test->rows[i].figure_count; k++) {
-            const struct xb_record_figure *own = &test->rows[i].figures[k];
+        XB_EACH (own, test->rows[i].figures, test->rows[i].figure_count) {
             const struct xb_figure figure = {.name = own->name,
                                              .unit = own->unit,
                                              .more_is_better = own->more_is_better,

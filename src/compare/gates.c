@@ -122,15 +122,13 @@ void xb_gates_free(struct xb_gates *gates)
 bool xb_gates_pass(const struct xb_gate *gates, size_t count, const struct xb_record_case *test,
                    const struct xb_figure *figure)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct xb_gate *gate = &gates[i];
+    XB_EACH (gate, gates, count)
         if ((gate->mode == NULL || strcmp(gate->mode, test->mode) == 0) &&
             (gate->direction == NULL || strcmp(gate->direction, test->direction) == 0) &&
             test->bytes >= gate->least && (gate->most == 0 || test->bytes <= gate->most) &&
             (figure == NULL ||
              (gate->figure == NULL ? figure->gates : strcmp(gate->figure, figure->name) == 0)))
             return true;
-    }
     return false;
 }
 
@@ -226,8 +224,7 @@ static enum xb_status check_gate(const struct xb_comparison *comparison, size_t 
              gate->mode != NULL ? gate->mode : "any",
              gate->direction != NULL ? gate->direction : "any", sizes);
     for (size_t r = 0; r < 2; r++)
-        for (size_t i = 0; i < records[r]->case_count; i++) {
-            const struct xb_record_case *test = &records[r]->cases[i];
+        XB_EACH (test, records[r]->cases, records[r]->case_count) {
             if (!xb_gates_pass(gate, 1, test, NULL))
                 continue;
             cases++;
@@ -263,8 +260,7 @@ enum xb_status xb_gates_check(const struct xb_comparison *comparison, struct xb_
     const struct xb_comparison_request *request = &comparison->request;
     for (size_t i = 0; i < request->gates.count; i++)
         XB_TRY(check_gate(comparison, i, error));
-    for (size_t i = 0; i < request->thresholds.count; i++) {
-        const struct xb_gate *of = &request->thresholds.items[i];
+    XB_EACH (of, request->thresholds.items, request->thresholds.count) {
         XB_TRY(check_mode(comparison, of, "--threshold", error));
         if (of->direction != NULL && !is_direction(of->direction))
             return REFUSE("--threshold: no direction is called \"%.60s\"", of->direction);

@@ -273,8 +273,7 @@ enum xb_status xb_compare_json_write(FILE *stream, const struct xb_comparison *o
     xb_fields_put_object(&json, "candidate", xb_compare_file_fields, of->candidate);
     xb_fields_put(&json, xb_compare_differences_fields, of);
     xb_json_open_array(&json, "cases");
-    for (size_t i = 0; i < of->case_count; i++) {
-        const compared *one = &of->cases[i];
+    XB_EACH (one, of->cases, of->case_count) {
         const char *outcome = xb_outcome_name(one->outcome);
         xb_json_open_object(&json, NULL);
         xb_fields_put(&json, xb_record_case_fields, one->test);

@@ -240,8 +240,7 @@ static bool is_incomparable(const struct trial *trial)
     bool is_other = false; /* a mode may have changed what the figure means */
     for (size_t k = 0; k < 2; k++) {
         size_t without = 0;
-        for (size_t i = 0; i < sides[k]->record->process_count; i++) {
-            const struct xb_record_row *row = &sides[k]->test->rows[i];
+        XB_EACH (row, sides[k]->test->rows, sides[k]->record->process_count) {
             const struct xb_record_figure *own = xb_record_row_figure(row, figure->name);
             if (row->timer != NULL)
                 timers[k] =
@@ -449,9 +448,7 @@ void xb_judge_all(struct xb_comparison *comparison)
     comparison->gating_count = tests;
     comparison->processes_needed = xb_rank_values_needed(tests > 0 ? tests : 1, alpha);
     adjust(comparison, tests);
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        struct xb_compared *compared = &comparison->cases[i];
+    XB_EACH (compared, comparison->cases, comparison->case_count)
         if (compared->basis == XB_BASIS_TEST)
             judge(compared, compared->gates ? tests : 1, alpha);
-    }
 }

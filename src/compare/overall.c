@@ -13,8 +13,7 @@ void xb_comparison_count_apart(struct xb_comparison *comparison)
 {
     size_t apart = 0, gating = 0;
     comparison->any_differs = false;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
+    XB_EACH (compared, comparison->cases, comparison->case_count) {
         gating += compared->gates;
         apart += compared->gates && xb_compared_is_apart(comparison, compared);
         comparison->any_differs = comparison->any_differs || !compared->same_settings;
@@ -57,8 +56,7 @@ static struct counts count_all(const struct xb_comparison *comparison)
     struct counts counts = {.worse = "slower", .better = "faster"};
     double share = -1;
     bool one_share = true;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
+    XB_EACH (compared, comparison->cases, comparison->case_count) {
         bool is_indicative = compared->basis == XB_BASIS_INDICATIVE;
         bool is_undecided = compared->outcome == XB_OUTCOME_INCONCLUSIVE;
         bool is_open = is_undecided && compared->basis == XB_BASIS_STATUS;
@@ -140,8 +138,7 @@ static size_t processes_of(const struct xb_comparison *comparison,
 size_t xb_processes_to_decide(const struct xb_comparison *comparison)
 {
     size_t most = comparison->processes_needed;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
+    XB_EACH (compared, comparison->cases, comparison->case_count) {
         if (!compared->gates || compared->basis != XB_BASIS_TEST || compared->cannot_pass ||
             compared->outcome != XB_OUTCOME_INCONCLUSIVE)
             continue;
@@ -152,12 +149,6 @@ size_t xb_processes_to_decide(const struct xb_comparison *comparison)
         most = needed > most ? needed : most;
     }
     return most;
-}
-
-/* "s" behind a word of which there are so many. */
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
 }
 
 /* Adds a sentence to the reason, or what ends one; or to what to do next. */
@@ -185,9 +176,8 @@ static void say_refused(struct xb_comparison *comparison, const struct counts *c
         return;
     }
     REASON("The files were not measured under the same conditions.");
-    for (size_t i = 0; i < comparison->difference_count; i++)
-        by_strict = by_strict &&
-                    (!comparison->differences[i].forbids || comparison->differences[i].of_stack);
+    XB_EACH (difference, comparison->differences, comparison->difference_count)
+        by_strict = by_strict && (!difference->forbids || difference->of_stack);
     NEXT("%s", by_strict ? "Without --strict they are compared."
                          : "Measure both files under the same conditions; --force compares them "
                            "anyway.");
@@ -198,10 +188,10 @@ static void say_regression(struct xb_comparison *comparison, const struct counts
     size_t slower = counts->slower, all = counts->all;
     size_t broken = counts->by[XB_OUTCOME_REGRESSION] - slower;
     if (slower > 0)
-        REASON("%zu of %zu result%s %s %s by %s or more.", slower, all, plural(all),
+        REASON("%zu of %zu result%s %s %s by %s or more.", slower, all, XB_PLURAL(all),
                slower == 1 ? "is" : "are", counts->worse, counts->threshold);
     if (broken > 0)
-        REASON("%zu of %zu result%s no longer work%s.", broken, all, plural(all),
+        REASON("%zu of %zu result%s no longer work%s.", broken, all, XB_PLURAL(all),
                broken == 1 ? "s" : "");
     const struct xb_compared *worst = counts->worst;
     if (worst == NULL)
@@ -217,7 +207,7 @@ static void say_regression(struct xb_comparison *comparison, const struct counts
 static void say_not_judged(struct xb_comparison *comparison, const struct counts *counts)
 {
     char all[32];
-    snprintf(all, sizeof all, "%zu result%s", counts->all, plural(counts->all));
+    snprintf(all, sizeof all, "%zu result%s", counts->all, XB_PLURAL(counts->all));
     if (counts->apart > 0) {
         REASON("%zu of %s cannot be compared: measured with other settings.", counts->apart, all);
         NEXT("Measure both files with the same settings, or leave those results out (--gate).");
@@ -269,7 +259,7 @@ static void say_open(struct xb_comparison *comparison, const struct counts *coun
     size_t needed = xb_processes_to_decide(comparison);
     if (unsure > 0)
         REASON("%zu of %zu result%s scatter%s too much to tell if %s %s by %s or more.", unsure,
-               counts->all, plural(counts->all), unsure == 1 ? "s" : "",
+               counts->all, XB_PLURAL(counts->all), unsure == 1 ? "s" : "",
                unsure == 1 ? "it is" : "they are", counts->worse, counts->threshold);
     if (unsure > 0 && needed > 0)
         NEXT("Measure again with --processes %zu: probably enough, if change and scatter "
@@ -299,7 +289,7 @@ void xb_judge_overall(struct xb_comparison *comparison)
     } else if (counts.broken > 0) {
         /* More processes mend nothing, but they can tell a higher rate of failures from chance. */
         REASON("%zu of %zu result%s failed, or had wrong data, in processes of both files.",
-               counts.broken, counts.all, plural(counts.all));
+               counts.broken, counts.all, XB_PLURAL(counts.all));
         if (counts.fails_more > 0) {
             REASON("%zu did so more often in the candidate.", counts.fails_more);
             NEXT("Find out why first. More processes may show whether the higher share "

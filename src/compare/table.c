@@ -119,8 +119,7 @@ static void find_headings(struct out *out)
     const struct xb_comparison *comparison = out->comparison;
     bool is_certain = false;
     out->is_one_rate = true;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
+    XB_EACH (compared, comparison->cases, comparison->case_count) {
         out->is_indicative = out->is_indicative || compared->basis == XB_BASIS_INDICATIVE;
         is_certain = is_certain ||
                      (xb_compare_judged(compared) && !xb_compared_is_apart(comparison, compared));
@@ -252,8 +251,7 @@ static void print_conditions(const struct out *out, bool forbid)
     struct xb_table *table = xb_table_new();
     for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
         xb_table_add_column(table, &(struct xb_table_column){.title = titles[i], .least = 20});
-    for (size_t i = 0; i < comparison->difference_count; i++) {
-        const struct xb_difference *difference = &comparison->differences[i];
+    XB_EACH (difference, comparison->differences, comparison->difference_count) {
         if (!xb_compare_is_listed(difference, forbid))
             continue;
         xb_compare_sides(difference, baseline, candidate);
@@ -354,10 +352,10 @@ static void print_differences(const struct out *out)
         print_conditions(out, false);
         return;
     }
-    for (size_t i = 0; i < comparison->difference_count; i++)
-        if (xb_compare_is_listed(&comparison->differences[i], false))
+    XB_EACH (difference, comparison->differences, comparison->difference_count)
+        if (xb_compare_is_listed(difference, false))
             xb_words_add(&words, "%s%s", words.length > 0 ? ", " : "",
-                         XB_PLAIN_WORD(comparison->differences[i].name));
+                         XB_PLAIN_WORD(difference->name));
     fputc('\n', out->stream);
     xb_note_print(out->stream, "differ", LABEL, "%s (--verbose)", words.text);
 }

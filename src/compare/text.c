@@ -72,30 +72,26 @@ const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct 
     size_t told = 0, rows = 0;
     xb_words_add(words, "%s",
                  xb_compare_forced(comparison) ? "FORCED: not comparable" : "NOT COMPARABLE");
-    for (size_t i = 0; i < comparison->difference_count; i++) {
-        const struct xb_difference *difference = &comparison->differences[i];
+    XB_EACH (difference, comparison->differences, comparison->difference_count)
         if (difference->forbids && told++ < most)
             xb_words_add(words, "%s%s", told > 1 ? ", " : ": ", XB_PLAIN_WORD(difference->name));
-    }
     if (told > most)
         xb_words_add(words, " and %zu more", told - most);
     for (size_t i = 0; i < comparison->case_count; i++)
         rows += !comparison->cases[i].same_settings;
     if (rows > 0)
         xb_words_add(words, "%s%zu figure%s measured with other settings", told > 0 ? ", " : ": ",
-                     rows, rows == 1 ? "" : "s");
+                     rows, XB_PLURAL(rows));
     return words->text;
 }
 
 const char *xb_compare_stack(const struct xb_comparison *comparison, struct xb_words *words)
 {
-    for (size_t i = 0; i < comparison->difference_count; i++) {
-        const struct xb_difference *difference = &comparison->differences[i];
+    XB_EACH (difference, comparison->differences, comparison->difference_count)
         if (difference->of_stack && !difference->forbids)
             xb_words_add(words, "%s%s %s -> %s", words->length > 0 ? ", " : "",
                          XB_PLAIN_WORD(difference->name), XB_PLAIN_WORD(difference->baseline),
                          XB_PLAIN_WORD(difference->candidate));
-    }
     return words->text;
 }
 
@@ -153,8 +149,7 @@ bool xb_comparison_is_refused(const struct xb_comparison *comparison)
 size_t xb_compare_fewest(const struct xb_comparison *comparison)
 {
     size_t fewest = 0;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
+    XB_EACH (compared, comparison->cases, comparison->case_count) {
         size_t n = xb_compared_processes(compared);
         bool counts =
             compared->gates && compared->basis != XB_BASIS_STATUS && !compared->cannot_pass;
@@ -172,8 +167,7 @@ const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_
         return words->text;
     xb_words_add(words, "too few processes: a figure has %zu in a file, and ", fewest);
     if (needed > 0)
-        xb_words_add(words, "to judge %zu figure%s takes %zu", gating, gating == 1 ? "" : "s",
-                     needed);
+        xb_words_add(words, "to judge %zu figure%s takes %zu", gating, XB_PLURAL(gating), needed);
     else
         xb_words_add(words, "for %zu figures no number is enough", gating);
     return words->text;

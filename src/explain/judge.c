@@ -201,8 +201,7 @@ static void measure_engines(struct work *work)
     const struct xb_profile *profile = found->profile;
     int64_t latest = work->begin;
     found->gpus = work->gpus;
-    for (size_t i = 0; i < profile->count; i++) {
-        const struct xb_activity *activity = &profile->activities[i];
+    XB_EACH (activity, profile->activities, profile->count) {
         enum xb_lane lane = lane_of(activity);
         if (!is_deed(activity))
             continue;
@@ -289,8 +288,7 @@ static void find_calls(struct work *work)
     for (size_t i = 0; i < work->copy_count; i++)
         work->by_link[i] = &work->copies[i];
     qsort(work->by_link, work->copy_count, sizeof(struct copy *), by_link);
-    for (size_t i = 0; i < profile->count; i++) {
-        const struct xb_activity *activity = &profile->activities[i];
+    XB_EACH (activity, profile->activities, profile->count) {
         if (is_deed(activity))
             continue;
         struct stack *stack = &work->stacks[activity->track];
@@ -374,8 +372,7 @@ static void add_to_group(struct work *work, struct xb_copy_group *group, const s
 static void make_groups(struct work *work)
 {
     struct xb_explanation *found = work->found;
-    for (size_t i = 0; i < work->copy_count; i++) {
-        const struct copy *copy = &work->copies[i];
+    XB_EACH (copy, work->copies, work->copy_count) {
         found->gpus[copy->gpu].lanes[lane_of(copy->activity)].bytes += copy->bytes;
         found->lacks_memory = found->lacks_memory || copy->activity->host == XB_HOST_MEMORY_UNKNOWN;
         add_to_group(work, find_group(work, copy), copy);
@@ -405,8 +402,7 @@ static void find_setups(struct work *work)
     struct xb_explanation *found = work->found;
     const struct xb_profile *profile = found->profile;
     bool has_runtime = false; /* then the driver's calls are within those of the runtime */
-    for (size_t i = 0; i < profile->count; i++) {
-        const struct xb_activity *call = &profile->activities[i];
+    XB_EACH (call, profile->activities, profile->count) {
         const char *name = found->profiles->names[call->name];
         if (call->kind != XB_ACTIVITY_CALL || !makes_memory(name))
             continue;
@@ -464,8 +460,7 @@ static void judge_overlap(struct work *work)
     for (size_t gpu = 0; gpu < found->gpu_count; gpu++)
         for (int engine = 0; engine < XB_LANES; engine++)
             busy[engine] += found->gpus[gpu].lanes[engine].busy;
-    for (size_t i = 0; i < found->group_count; i++) {
-        const struct xb_copy_group *group = &found->groups[i];
+    XB_EACH (group, found->groups, found->group_count) {
         largest = largest == NULL || group->bytes > largest->bytes ? group : largest;
         /* NAN stays for pageable memory: it cannot be said. Copies that wait for each other also
          * find page-locked memory slower than results have it. */
@@ -541,8 +536,7 @@ static bool find_window(struct work *work)
     const struct xb_activity *first = NULL; /* of the GPU */
     bool has_any = false;
     found->is_one_stream = true;
-    for (size_t i = 0; i < profile->count; i++) {
-        const struct xb_activity *activity = &profile->activities[i];
+    XB_EACH (activity, profile->activities, profile->count) {
         if (!is_deed(activity))
             continue;
         work->begin = has_any ? work->begin : activity->begin;

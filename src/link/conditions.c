@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/order.h"
+#include "base/statistics.h"
 #include "machine/environment.h"
 #include "machine/pcie.h"
 
@@ -125,8 +125,6 @@ void xb_conditions_note(struct xb_conditions *conditions, const struct xb_run *r
     pthread_mutex_unlock(&conditions->lock);
 }
 
-XB_COMPARER(compare_doubles, double, XB_ORDER(*a, *b))
-
 static void tell(const struct view *view, struct xb_link_conditions *told)
 {
     if (view->before_end < 2)
@@ -143,7 +141,7 @@ static void tell(const struct view *view, struct xb_link_conditions *told)
     }
     for (size_t i = 0; i < view->before_end; i++)
         loads[i] = view->looks[i].load_s;
-    qsort(loads, view->before_end, sizeof *loads, compare_doubles);
+    (void)xb_median_of(loads, view->before_end); /* sorts them */
     told->load_s = loads[view->before_end / 2];
     for (size_t i = 1; i < view->before_end; i++) {
         const struct look *from = &view->looks[i - 1], *to = &view->looks[i];

@@ -128,7 +128,7 @@ static void write_good(FILE *stream, const struct xb_link_report *report)
             high[k] = fmax(high[k], value);
         }
     }
-    fprintf(stream, "%zu GPU%s: ", report->device_count, report->device_count == 1 ? "" : "s");
+    fprintf(stream, "%zu GPU%s: ", report->device_count, XB_PLURAL(report->device_count));
     write_lanes(stream, report);
     for (size_t i = 0; i < 3; i++)
         if (high[i] > 0) {
@@ -315,8 +315,7 @@ static void tell_gpu(struct metrics *metrics, const struct xb_verdict *verdict)
     put(metrics, "width_lanes", NULL, known(xb_verdict_lanes(verdict).width));
     put(metrics, "speed_transfers_per_second", NULL,
         known(xb_verdict_lanes(verdict).speed_gts * 1e9));
-    for (size_t i = 0; i < facts->port_count; i++) {
-        const struct xb_link_port *port = &facts->ports[i];
+    XB_EACH (port, facts->ports, facts->port_count) {
         const char *const severities[] = {"correctable", "nonfatal", "fatal"};
         const uint64_t counts[] = {port->errors.correctable, port->errors.nonfatal,
                                    port->errors.fatal};

@@ -157,8 +157,7 @@ static void note_failure(struct xb_link_attempt *attempt, const char *direction,
 
 static void take_results(const struct xb_run *run, struct xb_link_attempt *attempt)
 {
-    for (size_t i = 0; i < run->case_count; i++) {
-        const struct xb_result *result = &run->results[i];
+    XB_EACH (result, run->results, run->case_count) {
         bool is_back = result->test.direction == XB_D2H;
         struct xb_link_conditions *seen = &attempt->conditions[is_back];
         double *rate = is_back ? &attempt->rates[XB_BACK] : &attempt->rates[XB_TO_GPU], seconds = 0;

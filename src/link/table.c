@@ -71,7 +71,7 @@ static void print_alike(FILE *stream, const struct pairs *all)
         if (first->ceiling > 0 && first->reach.links > 0)
             xb_words_add(&words, ", %.0f %% of the %.0f that %u %s%s carry",
                          100 * all->least / first->ceiling, first->ceiling / 1e9,
-                         first->reach.links, first->reach.link, first->reach.links == 1 ? "" : "s");
+                         first->reach.links, first->reach.link, XB_PLURAL(first->reach.links));
         else if (first->reach.link[0] != '\0')
             xb_words_add(&words, " over %s", first->reach.link);
         if (all->judged == 0)
@@ -138,8 +138,7 @@ static void print_verdict(FILE *stream, const struct xb_link_report *report,
         while (same < report->device_count &&
                strcmp(report->devices[same].info.name, report->devices[0].info.name) == 0)
             same++;
-        xb_words_add(&words, "%zu GPU%s", report->device_count,
-                     report->device_count == 1 ? "" : "s");
+        xb_words_add(&words, "%zu GPU%s", report->device_count, XB_PLURAL(report->device_count));
         if (same == report->device_count)
             xb_words_add(&words, " (%s)", report->devices[0].info.name);
     }
@@ -147,11 +146,11 @@ static void print_verdict(FILE *stream, const struct xb_link_report *report,
     if (bad_pairs > 0)
         xb_words_add(&words, "%s %zu of %zu pairs", bad > 0 ? " and" : " OK,", bad_pairs, judged);
     else if (bad == 0 && judged > 0)
-        xb_words_add(&words, ", %zu pair%s", judged, judged == 1 ? "" : "s");
+        xb_words_add(&words, ", %zu pair%s", judged, XB_PLURAL(judged));
     if (bad + bad_pairs > 0)
         xb_words_add(&words, " %s not OK", bad + bad_pairs == 1 ? "is" : "are");
     if (all->open > 0)
-        xb_words_add(&words, ", %zu pair%s not judged", all->open, all->open == 1 ? "" : "s");
+        xb_words_add(&words, ", %zu pair%s not judged", all->open, XB_PLURAL(all->open));
     if (report->elapsed > 0)
         xb_words_add(&words, ", %.1f s", report->elapsed);
     xb_heading_print(stream, xb_level_colour(report->level), "%s", words.text);

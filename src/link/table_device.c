@@ -55,7 +55,7 @@ static void print_path(FILE *stream, const struct xb_verdict *verdict)
         if (hop->changes > 0)
             snprintf(changes, sizeof changes, "%s%u change%s",
                      is_bottleneck || hop->on_package ? ", " : "", hop->changes,
-                     hop->changes == 1 ? "" : "s");
+                     XB_PLURAL(hop->changes));
         xb_table_row(table);
         xb_table_text(table, "%s - %s", hop->lower,
                       hop->has_upper ? hop->upper : "(no bridge seen)");

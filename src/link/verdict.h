@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/order.h"
 #include "machine/pcie.h"
 #include "present/finding.h"
 #include "xferbench/backend.h"

@@ -13,8 +13,7 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
 {
     bool was_there = false, was_dead = false, was_lost = false;
     const struct xb_link_attempt *wrong = NULL; /* the first whose data was */
-    for (size_t i = 0; i < XB_ATTEMPTS(device); i++) {
-        const struct xb_link_attempt *attempt = &device->attempts[i];
+    XB_EACH (attempt, device->attempts, XB_ATTEMPTS(device)) {
         bool is_there = attempt->at_rest.present;
         was_dead = was_dead || (is_there && attempt->at_rest.dead) ||
                    (attempt->after.present && attempt->after.dead);
@@ -56,8 +55,7 @@ static bool is_frequent(uint64_t count, unsigned attempts, const struct xb_link_
 static void judge_errors(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
     const struct xb_link_facts *facts = &verdict->facts;
-    for (size_t i = 0; i < facts->port_count; i++) {
-        const struct xb_link_port *port = &facts->ports[i];
+    XB_EACH (port, facts->ports, facts->port_count) {
         const struct xb_pcie_aer *errors = &port->errors;
         if (errors->nonfatal > 0 || errors->fatal > 0)
             FIND(CRITICAL, "XB-AER-UNCORRECTABLE",
@@ -239,8 +237,7 @@ bool xb_link_under_load(const struct xb_link_device *device, unsigned *generatio
 {
     double speed = 0.0;
     *width = 0;
-    for (size_t i = 0; i < XB_ATTEMPTS(device); i++) {
-        const struct xb_link_attempt *attempt = &device->attempts[i];
+    XB_EACH (attempt, device->attempts, XB_ATTEMPTS(device)) {
         struct xb_pcie_seen seen = xb_attempt_seen(attempt, xb_pcie_path_slot(&attempt->at_rest));
         speed = fmax(speed, seen.speed_gts);
         *width = seen.width > *width ? seen.width : *width;

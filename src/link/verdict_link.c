@@ -373,8 +373,7 @@ static bool is_surely_far_below(const struct xb_link_device *device,
 {
     double limit = XB_UNEXPLAINED_CRITICAL_SHARE * full_of(&verdict->ceiling, way);
     bool is_seen = !device->cut && verdict->facts.slot + 1 >= verdict->facts.hop_count;
-    for (size_t i = 0; i < XB_ATTEMPTS(device); i++) {
-        const struct xb_link_attempt *attempt = &device->attempts[i];
+    XB_EACH (attempt, device->attempts, XB_ATTEMPTS(device)) {
         const struct xb_link_conditions *seen = &attempt->conditions[way];
         if (xb_rate_known(attempt->rates[way]))
             is_seen =
@@ -460,7 +459,7 @@ static void add_culprit(struct culprits *found, size_t number, bool did_it)
 }
 
 /* For "link%s %s": "link 4", "links 4, 7". */
-#define LINKS(found) (found).count == 1 ? "" : "s", (found).numbers
+#define LINKS(found) XB_PLURAL((found).count), (found).numbers
 
 /* Replays beyond what a healthy link may count. Where its rate is not known, neither is that. */
 static uint64_t excess(const struct xb_nvlink_seen *link)

@@ -321,8 +321,7 @@ enum xb_status xb_list_json_write(FILE *stream, const struct xb_inventory *inven
     xb_json_put_text(&json, "lockable_limit", is_known ? limit.source : NULL);
     xb_json_put_known_whole(&json, "lockable_ulimit_bytes", locked < UINT64_MAX, locked);
     xb_json_open_array(&json, "backends");
-    for (size_t i = 0; i < inventory->count; i++) {
-        const struct xb_found_backend *found = &inventory->backends[i];
+    XB_EACH (found, inventory->backends, inventory->count) {
         xb_json_open_object(&json, NULL);
         xb_json_put_text(&json, "name", found->entry->name);
         xb_json_put_flag(&json, "usable", found->usable);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "finding.h"
 
+#include "base/order.h"
 #include "base/terminal.h"
 #include "base/text.h"
 
@@ -70,9 +71,7 @@ bool xb_finding_is_any(const struct xb_findings *found, const char *const *codes
 
 void xb_findings_print(FILE *stream, const struct xb_findings *found, int width, const char *of)
 {
-    for (size_t i = 0; i < found->reason_count; i++) {
-        const struct xb_finding *finding = &found->reasons[i];
+    XB_EACH (finding, found->reasons, found->reason_count)
         xb_note_print_in(stream, xb_level_colour(finding->level), xb_level_name(finding->level),
                          width, "%s%s: %s", of, finding->code, finding->text);
-    }
 }

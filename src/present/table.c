@@ -2,6 +2,7 @@
 #include "table.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/terminal.h"
 #include "base/text.h"
 
@@ -244,12 +245,10 @@ static bool lay_out(struct xb_table *table, size_t room)
         cut_texts(table, room);
     bool fits = width_of_table(table) <= room;
     for (size_t width = LEAST_BAR + 1; fits && width <= MOST_BAR; width++)
-        for (size_t i = 0; i < table->column_count; i++) {
-            struct column *column = &table->columns[i];
+        XB_EACH (column, table->columns, table->column_count)
             if (column->is_bar && !column->is_hidden && column->width < width &&
                 width_of_table(table) < room)
                 column->width = width;
-        }
     return fits;
 }
 

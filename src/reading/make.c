@@ -15,8 +15,7 @@ static void choose_nodes(struct xb_reading *reading)
 {
     enum { WITHIN = 1, FIRST, NEAR, OWN }; /* within the device there is no such memory */
     const struct xb_record *record = reading->record;
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
+    XB_EACH (test, record->cases, record->case_count) {
         if (!xb_reading_alone(test) || test->device >= XB_RUN_DEVICES)
             continue;
         struct xb_reading_node *chosen = &reading->nodes[test->device];

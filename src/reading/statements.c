@@ -128,8 +128,7 @@ void xb_reading_print(FILE *stream, const struct xb_reading_list *list)
         fputc('\n', stream);
         xb_heading_print(stream, XB_COLOUR_TITLE, "Reading");
     }
-    for (size_t i = 0; i < list->count; i++) {
-        const struct xb_reading_entry *entry = &list->entries[i];
+    XB_EACH (entry, list->entries, list->count) {
         char subject[64];
         if (entry->is_repeated)
             continue;

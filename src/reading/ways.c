@@ -169,11 +169,9 @@ void xb_reading_say_slow(struct xb_reading *reading)
     const struct xb_reading_ways back = xb_reading_collect_ways(reading, is_back ? XB_H2D : XB_D2H);
     bool is_told = false;
     /* The slow ways to the device may have been told at another size. */
-    for (size_t i = 0; i < reading->list->count; i++) {
-        const struct xb_reading_entry *entry = &reading->list->entries[i];
+    XB_EACH (entry, reading->list->entries, reading->list->count)
         is_told = is_told || (strcmp(entry->code, "XB-SLOW-H2D") == 0 &&
                               entry->device == reading->device && entry->bytes == reading->bytes);
-    }
     for (size_t i = 0; i < ways.count; i++) {
         const struct xb_record_case *way = ways.all[i];
         const struct xb_mode *mode = xb_mode_find(way->mode);

@@ -195,8 +195,7 @@ size_t xb_record_medians(const struct xb_record *record, const struct xb_record_
                          const char *figure, double *values)
 {
     size_t count = 0;
-    for (size_t i = 0; i < record->process_count; i++) {
-        const struct xb_record_row *row = &test->rows[i];
+    XB_EACH (row, test->rows, record->process_count) {
         const struct xb_record_figure *own =
             xb_record_row_counts(row) ? xb_record_row_figure(row, figure) : NULL;
         if (own != NULL)
@@ -236,13 +235,11 @@ double xb_record_median(const struct xb_record *record, const struct xb_record_c
 const struct xb_record_device *xb_record_devices(const struct xb_record *record, size_t *count)
 {
     *count = 0;
-    for (size_t i = 0; i < record->process_count; i++) {
-        const struct xb_record_process *process = &record->processes[i];
+    XB_EACH (process, record->processes, record->process_count)
         if (process->has_results) {
             *count = process->device_count;
             return process->devices;
         }
-    }
     return NULL;
 }
 

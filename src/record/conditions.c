@@ -250,8 +250,7 @@ void xb_record_make_facts(struct xb_record *record)
     add(record, "", "runtime version", record->runtime, true);
     add(record, "", "runtime library", record->library, true);
     add(record, "", "runtime named by", record->library_named_by, true);
-    for (size_t i = 0; i < count; i++) {
-        const struct xb_record_device *device = &devices[i];
+    XB_EACH (device, devices, count) {
         const char *prefix = xb_arena_print(&record->texts, "device %u ", device->index);
         const char *node =
             device->numa_node >= 0 ? xb_arena_print(&record->texts, "%d", device->numa_node) : NULL;
@@ -304,8 +303,7 @@ const char *xb_record_other_condition(const struct xb_record *first, const struc
             tell_missing(what, xb_record_option(first, name) != NULL,
                          xb_record_option(other, name) != NULL, text, size);
         }
-    for (size_t k = 0; k < first->option_count; k++) {
-        const struct xb_record_fact *option = &first->options[k];
+    XB_EACH (option, first->options, first->option_count) {
         const struct xb_record_fact *own = xb_record_option(other, option->name);
         snprintf(what, sizeof what, "option %.50s", option->name);
         /* What is left of a deadline differs from process to process. */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/options.h"
+#include "base/order.h"
 #include "base/statistics.h"
 #include "machine/node.h"
 #include "machine/pcie.h"
@@ -203,12 +204,8 @@ struct xb_record {
     void (*release)(void *measured);
 };
 
-/* A loop over a record's cases, in their order: `test` is a const struct xb_record_case *.
- * NOLINTBEGIN(bugprone-macro-parentheses): it is declared here */
-#define XB_EACH_CASE(test, record)                                                                 \
-    for (const struct xb_record_case *test = (record)->cases;                                      \
-         test != NULL && (size_t)(test - (record)->cases) < (record)->case_count; test++)
-/* NOLINTEND(bugprone-macro-parentheses) */
+/* A loop over a record's cases, in their order. */
+#define XB_EACH_CASE(test, record) XB_EACH (test, (record)->cases, (record)->case_count)
 
 /* Reads a regular file of at most XB_RECORD_LARGEST_BYTES. XB_ERR_USAGE names the file and the
  * place of what is wrong: not JSON (line and column), of another program or a newer version, a key

@@ -61,8 +61,7 @@ const char *xb_device_text(const struct xb_record *record, const struct xb_recor
 bool xb_case_was_not_run(const struct xb_record *record, const struct xb_record_case *test)
 {
     size_t rows = 0;
-    for (size_t i = 0; i < record->process_count; i++) {
-        const struct xb_record_row *row = &test->rows[i];
+    XB_EACH (row, test->rows, record->process_count) {
         if (!row->is_there)
             continue;
         if (row->status != XB_RESULT_SKIPPED || !row->is_cut)
@@ -154,8 +153,7 @@ struct xb_parameters xb_parameters_that_differ(const struct xb_record *record)
 {
     struct xb_parameters found = {.count = 0};
     XB_EACH_CASE (test, record) {
-        for (size_t p = 0; p < test->parameter_count; p++) {
-            const struct xb_record_fact *own = &test->parameters[p];
+        XB_EACH (own, test->parameters, test->parameter_count) {
             size_t at = find_first(&found, test->mode, own->name);
             bool differs = false;
             if (at < XB_PARAMETERS_MOST) {

@@ -101,8 +101,7 @@ static void take_document(void *own, const struct xb_report_document *document,
         take(state, device->name, "device %u model", device->index);
         take(state, link.length > 0 ? link.text : NULL, "device %u link", device->index);
     }
-    for (size_t i = 0; i < record->fact_count; i++) {
-        const struct xb_record_fact *fact = &record->facts[i];
+    XB_EACH (fact, record->facts, record->fact_count) {
         /* Memory in bytes is said in GiB. */
         const size_t length = strlen(fact->name), cut = sizeof " in bytes" - 1;
         bool is_memory = length > cut && strcmp(fact->name + length - cut, " in bytes") == 0;
@@ -112,8 +111,7 @@ static void take_document(void *own, const struct xb_report_document *document,
             take(state, is_memory ? value : fact->value, "%.*s",
                  (int)(is_memory ? length - cut : length), fact->name);
     }
-    for (size_t i = 0; i < record->option_count; i++) {
-        const struct xb_record_fact *option = &record->options[i];
+    XB_EACH (option, record->options, record->option_count) {
         const struct xb_option *row = xb_option_find(document->request->rows, option->name);
         /* Options that are as they are by default go without saying. Those that choose what is
          * measured, or where results go, do not matter: the rows tell. */
@@ -136,8 +134,7 @@ static bool is_common(const struct state *state, const struct entry *condition)
 /* A row for each value, with the files that have it. */
 static void write_values(struct xb_page *page, const struct entry *condition)
 {
-    for (size_t k = 0; k < condition->count; k++) {
-        const struct entry *value = &condition->values[k];
+    XB_EACH (value, condition->values, condition->count) {
         struct xb_words files = {.length = 0}; /* "1 to 3, 7" */
         for (size_t r = 0; r < value->count; r++) {
             const size_t first = value->first[r], last = value->last[r];

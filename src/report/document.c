@@ -147,8 +147,7 @@ static void answer_trace(struct xb_report_document *document)
     const struct xb_profiles *trace = document->trace;
     struct xb_words words = {.length = 0};
     const cJSON *item;
-    for (size_t i = 0; i < trace->count; i++) {
-        const struct xb_profile *of = &trace->items[i];
+    XB_EACH (of, trace->items, trace->count) {
         for (size_t k = 0; k < of->count; k++) /* the first begins first */
             document->longest = fmax(
                 document->longest, (double)(of->activities[k].end - of->activities[0].begin) / 1e9);

@@ -40,8 +40,7 @@ void xb_case_add_parameters(struct xb_words *words, const struct xb_report_docum
                             const struct xb_record_case *test, const struct xb_option *but)
 {
     char text[96];
-    for (size_t i = 0; i < test->parameter_count; i++) {
-        const struct xb_record_fact *own = &test->parameters[i];
+    XB_EACH (own, test->parameters, test->parameter_count) {
         const char *value = xb_parameter_text(test, own->name, text, sizeof text);
         if (value != NULL && (but == NULL || strcmp(but->name, own->name) != 0) &&
             !xb_parameter_is_default(document->request->defaults, document->request->rows, own))
@@ -151,8 +150,7 @@ static void take_view(void *argument, const struct xb_bars *view)
     const struct xb_report_document *document = panels->documents[panels->current];
     const bool are_several = panels->document_count > 1;
     const bool are_beside = !are_several && view->is_beside;
-    for (size_t i = 0; i < view->count; i++) {
-        const struct xb_bar *bar = &view->bars[i];
+    XB_EACH (bar, view->bars, view->count) {
         const uint64_t across =
             view->swept != NULL ? xb_bars_across(view, bar->test) : bar->test->bytes;
         const char *name = are_several ? full_name(&page->memory, document, bar->test, view->swept)
@@ -421,8 +419,7 @@ static void write_shares(struct xb_page *page, const struct xb_report_document *
     for (size_t w = 0; w < 2; w++) {
         const struct xb_reading_entry *worst = NULL;
         double least = (double)NAN;
-        for (size_t i = 0; i < reading->count; i++) {
-            const struct xb_reading_entry *entry = &reading->entries[i];
+        XB_EACH (entry, reading->entries, reading->count) {
             double share = number_of(entry, ways[w].share);
             if (strcmp(entry->code, "XB-SHARE-OF-LINK") == 0 && isfinite(share) &&
                 (worst == NULL || XB_FIRST_ORDER(XB_ORDER(worst->bytes, entry->bytes),
@@ -568,8 +565,7 @@ static void take_keys(void *argument, const struct xb_bars *view)
     struct keys *keys = argument;
     const struct xb_report_document *document = keys->document;
     const bool names_devices = xb_rows_name_devices(document->record);
-    for (size_t i = 0; i < view->count; i++) {
-        const struct xb_bar *bar = &view->bars[i];
+    XB_EACH (bar, view->bars, view->count) {
         char text[96];
         if (bar->is_time)
             continue;

@@ -65,8 +65,7 @@ static void draw_ratios(struct xb_page *page, const struct xb_comparison *compar
     struct xb_strip *strips = xb_page_new(page, XB_STRIPS_MOST, sizeof *strips);
     double threshold = (double)NAN; /* of all strips; NAN where they differ */
     size_t count = 0, left_out = 0;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
+    XB_EACH (compared, comparison->cases, comparison->case_count) {
         bool is_open = compared->outcome == XB_OUTCOME_INCONCLUSIVE || !xb_compare_judged(compared);
         if (compared->figure.more_is_better != more_is_better || !compared->has_ratio)
             continue;

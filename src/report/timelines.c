@@ -149,18 +149,15 @@ void xb_write_timelines(struct xb_page *page, const struct xb_report_document *d
                        "%zu events are left out: their times cannot be, or they are too long.",
                        trace->left_out);
     xb_page_fold_begin(page, NULL, "Numbers", "", "");
-    for (size_t i = 0; i < trace->count; i++) {
-        const struct drawing *drawing = &drawings[i];
+    XB_EACH (drawing, drawings, trace->count) {
         xb_page_table_begin(page, drawing->title,
                             "Thread or stream|#Spans|#At work|#Waiting|#Data");
-        for (size_t k = 0; k < drawing->track_count; k++) {
-            const struct track *track = &drawing->tracks[k];
+        XB_EACH (track, drawing->tracks, drawing->track_count)
             if (track->spans > 0)
                 XB_PAGE_CELLS(page, track->name, xb_page_print(page, "%zu", track->spans),
                               share_of(page, drawing, track->work),
                               share_of(page, drawing, track->wait),
                               track->bytes > 0 ? XB_SIZE_TEXT(track->bytes) : NULL);
-        }
         xb_page_table_end(page);
     }
     xb_page_fold_end(page);

@@ -122,13 +122,11 @@ static bool finish(void *own)
 {
     struct state *state = own;
     bool any = false;
-    for (size_t i = 0; i < state->count; i++) {
-        struct trend *trend = &state->trends[i];
+    XB_EACH (trend, state->trends, state->count) {
         size_t kept = 0;
         qsort(trend->points, trend->count, sizeof *trend->points, by_date);
-        for (size_t k = 0; k < trend->count; k++) {
+        XB_EACH (next, trend->points, trend->count) {
             const struct point *last = kept > 0 ? &trend->points[kept - 1] : NULL;
-            const struct point *next = &trend->points[k];
             bool is_later = last == NULL || last->date != next->date;
             trend->dates += is_later;
             if (last == NULL || memcmp(last, next, offsetof(struct point, file)) != 0)
@@ -214,8 +212,7 @@ static void write_trend(struct xb_page *page, const struct trend *trend, double 
     xb_page_fold_begin(page, NULL, "Numbers:", "", trend->name);
     xb_page_table_begin(page, trend->name,
                         xb_page_print(page, "Date|#File|#%s|#95 %% interval|Driver", trend->unit));
-    for (size_t i = 0; i < trend->count; i++) {
-        const struct point *point = &trend->points[i];
+    XB_EACH (point, trend->points, trend->count)
         XB_PAGE_CELLS(page, XB_REPORT_DATE(point->date), xb_page_print(page, "%zu", point->file),
                       XB_DECIMAL_TEXT(point->value),
                       isfinite(point->low)
@@ -223,7 +220,6 @@ static void write_trend(struct xb_page *page, const struct trend *trend, double 
                                           XB_DECIMAL_TEXT(point->high))
                           : NULL,
                       point->conditions[0]);
-    }
     xb_page_table_end(page);
     xb_page_fold_end(page);
 }

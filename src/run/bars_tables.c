@@ -252,8 +252,7 @@ static struct grid grid_of(const struct xb_bars *view, struct xb_bar *bars, size
             grid.value_count * sizeof *grid.values);
     grid.cells = xb_new(view->count * grid.value_count, sizeof(const struct xb_bar *));
     grid.last = xb_new(view->count, sizeof *grid.last);
-    for (size_t i = 0; i < count; i++) {
-        struct xb_bar *bar = &bars[i];
+    XB_EACH (bar, bars, count) {
         const uint64_t across = xb_bars_across(view, bar->test);
         const uint64_t *found =
             bsearch(&across, grid.values, grid.value_count, sizeof across, by_value);
@@ -307,8 +306,7 @@ static bool print_sweep(FILE *stream, const struct xb_bars *view, const struct g
     int decimals[XB_BAR_KINDS] = {0};
     char text[XB_BARS_TITLE];
     struct xb_words name = {.length = 0};
-    for (size_t i = 0; i < grid->count; i++) {
-        const struct xb_bar *bar = &grid->bars[i];
+    XB_EACH (bar, grid->bars, grid->count) {
         enum xb_bar_kind kind = bar->kind;
         first[kind] = first[kind] == NULL ? bar : first[kind];
         if (bar->method != first[kind]->method || strcmp(bar->name, grid->bars[0].name) != 0 ||
@@ -399,8 +397,7 @@ static void print_matrix(FILE *stream, const struct xb_bars *view, const struct 
     }
     size_t lines = 0, more = 0;
     for (size_t v = values; v-- > 0;) /* rows of one value: the fastest first, by_print() */
-        for (size_t k = 0; k < count; k++) {
-            const struct xb_bar *row = &rows[k];
+        XB_EACH (row, rows, count) {
             double shares[MOST_AXIS]; /* of all its values */
             bool shows_any = has_curve;
             if (row->place != v || v + 1 != grid->last[row->method])

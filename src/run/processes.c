@@ -173,8 +173,7 @@ static void run_one(struct session *session, struct side *side)
     size_t count = 0;
     const char **words = xb_arena_new(&session->memory, (config->count + 5) * sizeof *words);
     words[count++] = side->name;
-    for (size_t i = 0; i < config->count; i++) {
-        const struct xb_value *value = &config->values[i];
+    XB_EACH (value, config->values, config->count) {
         bool is_flag = value->option->type == XB_OPTION_FLAG;
         if (value->given && !xb_list_has(own, value->option->name))
             words[count++] = xb_arena_print(&session->memory, "--%s%s%s", value->option->name,
@@ -249,8 +248,7 @@ static int exit_code(const struct session *session, bool written)
     int code = XB_EXIT_OK;
     if (session->sides[CANDIDATE].head.interrupted)
         return 128 + xb_interrupt_signal();
-    for (size_t i = 0; i < session->side_count; i++) {
-        const struct side *side = &session->sides[i];
+    XB_EACH (side, session->sides, session->side_count) {
         if (side->has_failed)
             return XB_EXIT_FAILED;
         if (side->nothing == side->head.process_count)
@@ -486,8 +484,7 @@ static enum xb_status prepare(struct session *session, struct xb_error *error)
 
 static void release(struct session *session)
 {
-    for (size_t i = 0; i < SIDES; i++) {
-        struct side *side = &session->sides[i];
+    XB_EACH (side, session->sides, SIDES) {
         for (size_t k = 0; k < side->head.process_count; k++) {
             free(side->processes[k].outcome.text);
             xb_record_free(&side->processes[k].record);
@@ -514,8 +511,7 @@ int xb_processes_run(const struct xb_run_options *asked, double deadline, double
     xb_progress_start(&session.progress, !asked->quiet);
     run_all(&session);
     xb_progress_clear(&session.progress);
-    for (size_t i = 0; i < session.side_count; i++) {
-        struct side *side = &session.sides[i];
+    XB_EACH (side, session.sides, session.side_count) {
         struct xb_record *head = &side->head;
         /* With two programs, the words of one that refuses do not say whose they are. */
         if (session.refused != 0 && session.side_count == SIDES && is_refused(side))

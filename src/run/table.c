@@ -433,8 +433,7 @@ static void print_advice(FILE *stream, const struct xb_reading_list *list)
         xb_note_print(stream, number, 2, "%s%s%.*s%s", advice[i]->remedy, length > 0 ? " (" : "",
                       length > 0 ? length - 2 : 0, subject, length > 0 ? ")" : ""); /* "1 GiB: " */
     }
-    for (size_t i = 0; i < list->count; i++) {
-        const struct xb_reading_entry *entry = &list->entries[i];
+    XB_EACH (entry, list->entries, list->count) {
         char subject[64];
         bool is_answer = list->answer != NULL && strcmp(list->answer, entry->text) == 0;
         if (entry->is_fine && !is_answer)

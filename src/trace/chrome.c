@@ -181,8 +181,7 @@ static void write_rates(struct page *page, enum xb_span_kind kind, const char *w
     const struct xb_timeline *timeline = page->timeline;
     char name[64];
     size_t count = 0;
-    for (size_t i = 0; i < timeline->span_count; i++) {
-        const struct xb_timeline_span *span = &timeline->spans[i];
+    XB_EACH (span, timeline->spans, timeline->span_count) {
         if (span->kind != kind || span->bytes == 0 || !(span->end > span->begin) ||
             strstr(span->name, word) == NULL)
             continue;
@@ -197,8 +196,7 @@ static void write_rates(struct page *page, enum xb_span_kind kind, const char *w
 static void write_items(struct page *page, struct xb_trace_item *items, struct edge *edges)
 {
     size_t count = 0;
-    for (size_t i = 0; i < page->timeline->span_count; i++) {
-        const struct xb_timeline_span *span = &page->timeline->spans[i];
+    XB_EACH (span, page->timeline->spans, page->timeline->span_count) {
         /* A call that enqueues work for an item is none of its spans, nor is a wait for it. */
         if (span->stage != NULL && span->kind != XB_SPAN_CALL && span->kind != XB_SPAN_WAIT)
             items[count++] =

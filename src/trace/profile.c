@@ -134,8 +134,7 @@ XB_COMPARER(order, struct xb_activity, XB_BY(begin), XB_BY_GREATEST(end), XB_BY_
 void xb_profiles_sort(struct xb_profiles *profiles)
 {
     profiles->lacks_calls = true;
-    for (size_t i = 0; i < profiles->count; i++) {
-        const struct xb_profile *profile = &profiles->items[i];
+    XB_EACH (profile, profiles->items, profiles->count) {
         if (profile->count > 0)
             qsort(profile->activities, profile->count, sizeof *profile->activities, order);
         for (size_t k = 0; profiles->lacks_calls && k < profile->count; k++)

@@ -90,8 +90,7 @@ static void add_track(struct picture *picture, size_t track)
         return;
     xb_track_name(timeline, track, row->label, sizeof row->label);
     row->is_thread = timeline->tracks[track].kind == XB_TRACK_THREAD;
-    for (size_t i = 0; i < timeline->span_count; i++) {
-        const struct xb_timeline_span *span = &timeline->spans[i];
+    XB_EACH (span, timeline->spans, timeline->span_count) {
         if (span->track != track)
             continue;
         if (span->kind != XB_SPAN_WAIT)
@@ -135,12 +134,10 @@ static void add_stage(struct picture *picture, const struct xb_stage *stage)
     if (row == NULL)
         return;
     snprintf(row->label, sizeof row->label, "%s (%s)", stage->name, engines[stage->engine]);
-    for (size_t i = 0; i < timeline->span_count; i++) {
-        const struct xb_timeline_span *span = &timeline->spans[i];
+    XB_EACH (span, timeline->spans, timeline->span_count)
         if (xb_stage_does(stage, span))
             row->cells[row->count++] =
                 (struct xb_trace_item){.item = span->item, .begin = span->begin, .end = span->end};
-    }
     row->count = xb_trace_join(row->cells, row->count);
     qsort(row->cells, row->count, sizeof *row->cells, order_cells);
     row->busy = xb_stage_shares(stage, timeline).busy;
@@ -154,8 +151,7 @@ static void choose_window(struct picture *picture)
     for (size_t i = 0; i < picture->timeline->span_count; i++)
         all = fmax(all, picture->timeline->spans[i].end);
     double first = all, end = all;
-    for (size_t i = 0; i < picture->row_count; i++) {
-        const struct row *row = &picture->rows[i];
+    XB_EACH (row, picture->rows, picture->row_count) {
         if (row->is_thread || row->count == 0)
             continue;
         first = fmin(first, row->cells[0].begin);

@@ -17,9 +17,12 @@
 tests/CMakeLists.txt takes every tests/cli/test_*.py for a test of ctest: this one is cli.topic.
 By hand: python3 -B tests/cli/test_topic.py build/dev Topic.test_something
 
+What needs no process, terminal, signal or broken file is no test here but a case of tests/golden, which
+compares all of an output.
+
 Every program under test is looked for in the build folder, and what a build left out is None here:
-SLOWED, STAND_IN (the HIP runtime on the CPU), CUDA_STUB (the folder of a libcuda.so.1). HASTENED is
-xferbench with a clock that a test puts forward: Case.hastened().
+SLOWED, STAND_IN (the HIP runtime on the CPU), CUDA_STUB (the folder of a libcuda.so.1). FAKE measures a
+double in virtual time. HASTENED is xferbench with a clock that a test puts forward: Case.hastened().
 
 A test sees little of the caller's environment (base_environment): his language, terminal and folders,
 which must make no difference and which CI draws. It works in a folder of its own, so that neither the
@@ -28,14 +31,18 @@ a bound on time: GUARD_S only ends a program that hangs.
 """
 
 import concurrent.futures
+import csv
 import fcntl
 import functools
 import importlib
+import io
 import json
 import os
 import pty
 import re
+import resource
 import select
+import shlex
 import shutil
 import signal
 import stat
@@ -53,6 +60,9 @@ if len(sys.argv) < 2 or not os.path.isdir(sys.argv[1]):
 BUILD = os.path.realpath(sys.argv[1])
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 XFERBENCH = os.path.join(BUILD, "xferbench")
+PROGRAM = shlex.quote(XFERBENCH)  # as a word of a shell script
+FAKE = os.path.join(BUILD, "tests", "xferbench_fake")
+RESULTS = os.path.join(SOURCE, "bench", "results")
 GUARD_S = 240  # only a hang lasts so long, also where the machine is busy
 
 SANITIZER_EXIT = 99  # as tests/CMakeLists.txt has it
@@ -83,11 +93,13 @@ ABOUT_LATENCY = ("loads", "peer-loads")
 ONLY_NAMED = ("batch", "resident", "quantize", "compress", "pin", "job", "pipeline")
 MOVING = [mode for mode in MODES if mode not in ABOUT_LATENCY + ONLY_NAMED]
 MEASURED = ("--mode", "pageable,pinned,async,double-buffer,zero-copy")
-BIDIR = ("--direction", "bidir")
 # Still at it after a quarter of an hour, because its samples last a millisecond.
 ENDLESS = (*HOST, "--mode", "pinned", "--size", "64K", "--samples", "1000000", "-t", "4s")
 
+F_SETPIPE_SZ = 1031
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
+ODD = re.compile(r"(?:^|[.:] +|\n *)(?:Of|By|That of|Whether) ")
 OLD_CONTENT = b"what was here before\n"
 
 
@@ -139,6 +151,9 @@ STAND_IN = program_of_build("tests", "hip_cpu", "libxferbench_hip_cpu.so")
 CUDA_STUB = program_of_build("tests", "cuda_stub")
 
 
+needs_stand_in = unittest.skipUnless(STAND_IN, "the HIP backend is not in this build")
+
+
 def needs_cuda_stub(test):
     """Decorates what needs a driver's library that can be told what to answer."""
     there = CUDA_STUB and built_in()["cuda"]
@@ -172,6 +187,11 @@ def stub_environment(reason):
     }
 
 
+def stand_in(**steering):
+    """One with the GPUs of the HIP runtime on the CPU: stand_in(DEVICES="1", DAMAGE="h2d")."""
+    return {"XFERBENCH_HIP_LIBRARY": STAND_IN} | {f"XB_STANDIN_{name}": value for name, value in steering.items()}
+
+
 def absent_environment():
     """One in which no GPU can be had, on any machine."""
     hidden = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
@@ -179,6 +199,21 @@ def absent_environment():
 
 
 # ---- documents ----
+
+
+def committed(name):
+    """The path of a result that is kept: committed("h200/sweep")."""
+    return os.path.join(RESULTS, f"{name}.json")
+
+
+def words_of(text):
+    """On one line, however it was wrapped."""
+    return " ".join(text.split())
+
+
+def rows_of_csv(text):
+    return list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+
 
 sys.path.insert(0, os.path.join(SOURCE, "tests"))
 try:
@@ -233,6 +268,16 @@ def merged(documents, **changes):
 
 
 # ---- other processes ----
+
+
+def limit(kind, value):
+    """For preexec_fn: lowers what a program may have, and leaves what it might raise that to."""
+    return lambda: resource.setrlimit(kind, (value, resource.getrlimit(kind)[1]))
+
+
+def closing(*streams):
+    """For preexec_fn: as a caller that closed these."""
+    return lambda: [os.close(number) for number in streams]
 
 
 def stat_of(pid):
@@ -303,8 +348,9 @@ class Outcome:
 class Terminal:
     """A pseudo-terminal to be the program's stderr, or another of its streams."""
 
-    def __init__(self):
+    def __init__(self, columns=0, rows=24):
         self.master, self.slave = pty.openpty()
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("4H", rows if columns else 0, columns, 0, 0))
         self.deadline = time.monotonic() + GUARD_S
 
     def close_slave(self):
@@ -429,9 +475,8 @@ class Case(unittest.TestCase):
 
     def on_terminal(self, columns, *arguments, program=XFERBENCH, **environment):
         """The same, with standard output a terminal that wide."""
-        terminal = Terminal()
+        terminal = Terminal(columns)
         self.addCleanup(terminal.close)
-        fcntl.ioctl(terminal.slave, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
         variables = {"TERM": "xterm", "LC_ALL": "C.UTF-8", "NO_COLOR": None, "COLUMNS": None} | environment
         process = self.start(*arguments, program=program, stdout=terminal.slave, environment=variables)
         terminal.close_slave()
@@ -450,6 +495,14 @@ class Case(unittest.TestCase):
             file.write(b"." * seconds)
 
     # ---- outcomes ----
+
+    def check_lines(self, text, columns):
+        """They fit, nothing is cut, and no sentence has to be read twice."""
+        self.assertIsNone(ODD.search(text), text)
+        for line in COLOUR.sub("", text).splitlines():
+            self.assertLessEqual(len(line), columns, line)
+            self.assertEqual(line, line.rstrip())
+            self.assertNotIn("...", line)
 
     def assert_words(self, text, words, about=None):
         for word in words:
@@ -511,6 +564,16 @@ class Case(unittest.TestCase):
         self.write("from-stdout.json", text)
         return self.load("from-stdout.json")
 
+    def script(self, text, name="baseline"):
+        """An executable file for the shell; `turn` is which process of it this is, from 1."""
+        turns = shlex.quote(self.path("turns"))
+        self.write(name, f"#!/bin/sh\necho >>{turns}\nturn=$(wc -l <{turns})\n{text}\n")
+        os.chmod(self.path(name), 0o755)
+        return f"./{name}"
+
+    def turns(self):
+        return self.read("turns").count("\n") if os.path.exists(self.path("turns")) else 0
+
     def put_old(self, *names):
         with open(self.path(*names), "wb") as file:
             file.write(OLD_CONTENT)
@@ -523,6 +586,37 @@ class Case(unittest.TestCase):
     def assert_folder_has(self, *names):
         """These and nothing else: no temporary file was left."""
         self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
+
+    def narrow_pipe(self):
+        """(reader, writer) of a pipe that holds a page."""
+        reader, writer = os.pipe()
+        fcntl.fcntl(writer, F_SETPIPE_SZ, 4096)
+        self.addCleanup(os.close, reader)
+        return reader, writer
+
+    def wait_until_stuck(self, process, reader):
+        """Until the pipe takes no more, and the program sleeps."""
+
+        def is_stuck():
+            held = struct.unpack("i", fcntl.ioctl(reader, termios.FIONREAD, bytes(4)))[0]
+            return held > 0 and stat_of(process.pid)[0] == "S"
+
+        wait_until(is_stuck)
+
+    def wait_for_output(self, process):
+        """Until the program has a file of the folder open, which may have no name there yet."""
+        folder = f"/proc/{process.pid}/fd"
+
+        def is_open():
+            for name in os.listdir(folder):
+                try:
+                    if os.readlink(os.path.join(folder, name)).startswith(self.folder + "/"):
+                        return True
+                except FileNotFoundError:
+                    pass  # closed meanwhile
+            return False
+
+        wait_until(is_open)
 
     def device_node(self, real, minor):
         """/dev/null or /dev/full. As root one of our own: a broken program could replace it."""
@@ -557,6 +651,35 @@ class Case(unittest.TestCase):
         except (OSError, subprocess.SubprocessError) as error:
             self.skipTest(f"as root, and the program cannot run as somebody else: {error}")
         return user
+
+
+class Interleaving(Case):
+    """Programs to be one side of an interleaved run, the baseline: where a process must misbehave, a script does."""
+
+    FILES = ("--json", "candidate.json", "--baseline-json", "baseline.json")
+
+    def python(self, text):
+        """A program in Python, which can put the clock of who runs it forward: see hastened()."""
+        head = "import os, signal, sys\ndef put_forward(seconds): open('clock-ahead', 'ab').write(b'.' * seconds)\n"
+        self.write("stub", f"#!{sys.executable} -B\n{head}{text}\n")
+        os.chmod(self.path("stub"), 0o755)
+        return "./stub"
+
+    def result(self, name, *arguments):
+        """The file of a run in one process."""
+        self.assert_succeeds(*SMALL, "--json", name, *arguments)
+        return json.loads(self.read(name))
+
+    def interleave(self, code, other, *arguments, processes=2, **options):
+        """Both files, the baseline's first, and what the program said."""
+        count = ("--processes", str(processes))
+        done = self.assert_ends(code, *SMALL, *count, "--interleave", other, *self.FILES, *arguments, **options)
+        return self.load("baseline.json"), self.load("candidate.json"), done
+
+    @staticmethod
+    def fates(merged):
+        """How each process ended: its exit code, its signal, whether it has a document."""
+        return [(p["exit_code"], p["signal"], p["document"] is not None) for p in merged["processes"]]
 
 
 def main():

@@ -2,159 +2,116 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whoever kills the program outright leaves nothing behind that it started.
 usage: test_orphans.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
+
 import os
 import signal
-import unittest
 
 import harness
-from harness import ENDLESS, STAND_IN, XFERBENCH, Case, children_of, processes, wait_until
+from harness import (ENDLESS, PROGRAM, XFERBENCH, Case, Interleaving, children_of, kill, needs_stand_in, processes,
+                     stand_in, wait_until)
 
 DEVICES = "/sys/bus/pci/devices"
 PCI_DEVICES = sorted(os.listdir(DEVICES)) if os.path.isdir(DEVICES) else []
 
 
-def descendants(pid):
-    """All of them, the nearest first."""
-    found = children_of(pid)
-    for child in found:
-        found += children_of(child)
-    return found
-
-
-def command_of(pid):
-    try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            return file.read().split(b"\0")
-    except OSError:  # it has ended
-        return []
-
-
-def is_measuring(pid):
-    """Whether the process is this program, started by it or by a script."""
-    command = command_of(pid)
-    return command[:1] == [XFERBENCH.encode()] and b"--json=-" in command
-
-
-class OrphanCase(Case):
+class Orphans(Case):
     def wait_for_descendants(self, process, is_so):
-        """Until the list of them is what is wanted; all are ended with the test."""
+        """Until the list of them, the nearest first, is what is wanted; all are ended with the test."""
         found = []
 
         def look():
-            found[:] = descendants(process.pid)
+            found[:] = children_of(process.pid)
+            for child in found:
+                found.extend(children_of(child))
             return is_so(found) or process.poll() is not None
 
         wait_until(look)
-        self.addCleanup(self.kill_all, found)
+        self.addCleanup(lambda: [kill(pid) for pid in found])
         self.assertIsNone(process.poll(), "it ended before it was killed")
         return found
-
-    @staticmethod
-    def kill_all(pids):
-        for pid in pids:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-
-    def kill_alone(self, process):
-        """The process, and nobody else of its group."""
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
 
     def assert_end(self, pids):
         wait_until(lambda: not set(pids) & processes().keys())
 
-
-class Interleaved(OrphanCase):
-    def start_with(self, script):
-        path = self.write("baseline.sh", script)
-        os.chmod(path, 0o755)
-        return self.start(
-            *(*ENDLESS, "--processes", "2", "--interleave", path),
-            *("--json", "candidate.json", "--baseline-json", "baseline.json"),
-        )
-
-    def check(self, script):
-        process = self.start_with(script)
-        found = self.wait_for_descendants(process, lambda pids: any(map(is_measuring, pids)))
-        self.kill_alone(process)
+    def kill_alone(self, process, found):
+        """The process, and nobody else of its group."""
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
         self.assert_end(found)
 
-    def test_script_that_waits_for_the_program(self):
-        """The kernel tells the shell alone that its parent is dead."""
-        self.check(f'#!/bin/sh\n"{XFERBENCH}" "$@"\nexit $?\n')
+    @staticmethod
+    def is_measuring(pid):
+        """Whether the process is this program, started by it or by a script."""
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                command = file.read().split(b"\0")
+        except OSError:  # it has ended
+            return False
+        return command[:1] == [XFERBENCH.encode()] and b"--json=-" in command
 
-    def test_script_that_becomes_the_program(self):
-        self.check(f'#!/bin/sh\nexec "{XFERBENCH}" "$@"\n')
+    def start_with(self, script):
+        return self.start(*ENDLESS, "--processes", "2", "--interleave", self.script(script), *Interleaving.FILES)
 
-    def test_script_that_heeds_nothing(self):
-        """It is killed some seconds later."""
-        self.check(f"""#!/bin/sh\ntrap '' TERM\n"{XFERBENCH}" "$@" &\nwhile :; do wait; sleep 1; done\n""")
+    def test_scripts(self):
+        """One that waits, of which the kernel tells the shell alone; one that becomes the program; one that heeds
+        nothing, which is killed some seconds later."""
+        for script in (
+            f'{PROGRAM} "$@"\nexit $?',
+            f'exec {PROGRAM} "$@"',
+            f"""trap '' TERM\n{PROGRAM} "$@" &\nwhile :; do wait; sleep 1; done""",
+        ):
+            with self.subTest(script=script):
+                process = self.start_with(script)
+                found = self.wait_for_descendants(process, lambda pids: any(map(self.is_measuring, pids)))
+                self.kill_alone(process, found)
 
     def test_the_whole_group_is_killed(self):
         """Nor does the guardian go with it: it is of no group that anybody would kill."""
-        process = self.start_with(f'#!/bin/sh\n"{XFERBENCH}" "$@"\nexit $?\n')
+        process = self.start_with(f'{PROGRAM} "$@"\nexit $?')
         found = self.wait_for_descendants(process, lambda pids: len(pids) == 3)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         self.assert_end(found)
 
+    # ---- hipRTC that does not return, and heeds no signal ----
 
-@unittest.skipUnless(STAND_IN, "the HIP backend is not in this build")
-class Compiler(OrphanCase):
-    """hipRTC does not return, and heeds no signal."""
+    def start_hung(self, count, *arguments, **steering):
+        """The program, and its descendants, of which the last is in the stand-in's compiler, which blocks SIGALRM
+        alone."""
 
-    def start_hung(self, *arguments, environment=None):
-        environment = (environment or {}) | {
-            "XB_STANDIN_HANG": "hiprtcCompileProgram:1",
-            "XFERBENCH_HIP_LIBRARY": STAND_IN,
-            "XDG_CACHE_HOME": self.path("cache"),
-        }
-        return self.start(*arguments, environment=environment)
+        def is_hung(pid):
+            try:
+                with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+                    blocked = [line.split()[1] for line in file if line.startswith("SigBlk:")]
+            except OSError:  # it has ended
+                return False
+            return bool(blocked) and int(blocked[0], 16) == 1 << (signal.SIGALRM - 1)
 
-    def is_hung(self, pid):
-        """Whether the process is in the stand-in's compiler, which blocks SIGALRM alone."""
-        try:
-            with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
-                blocked = [line.split()[1] for line in file if line.startswith("SigBlk:")]
-        except OSError:  # it has ended
-            return False
-        return bool(blocked) and int(blocked[0], 16) == 1 << (signal.SIGALRM - 1)
+        process = self.start(*arguments, environment=stand_in(HANG="hiprtcCompileProgram:1", **steering))
+        return process, self.wait_for_descendants(process, lambda pids: len(pids) == count and is_hung(pids[-1]))
 
-    def wait_for_hung(self, process, count):
-        return self.wait_for_descendants(
-            process, lambda pids: len(pids) == count and self.is_hung(pids[-1])
-        )
+    @needs_stand_in
+    def test_compiler_of_a_run(self):
+        self.kill_alone(*self.start_hung(2, "--backend", "hip", "--mode", "zero-copy", "--size", "64K"))
 
-    def test_run(self):
-        process = self.start_hung("--backend", "hip", "--mode", "zero-copy", "--size", "64K")
-        found = self.wait_for_hung(process, 2)
-        self.kill_alone(process)
-        self.assert_end(found)
-
-    def test_waiting_process(self):
+    @needs_stand_in
+    def test_process_that_waits_for_the_compiler(self):
         """The one that compiles goes with it, and the run says so and goes on."""
-        process = self.start_hung(
-            *("--backend", "hip", "--mode", "pinned,zero-copy", "--direction", "h2d", "--device", "0"),
+        process, found = self.start_hung(
+            2, *("--backend", "hip", "--mode", "pinned,zero-copy", "--direction", "h2d", "--device", "0"),
             *("--size", "64K", "--samples", "1", "--warm-up", "1ms", "--json", "out.json"),
         )
-        found = self.wait_for_hung(process, 2)
         os.kill(found[0], signal.SIGKILL)
         self.assert_end(found)
         self.finish(process)
         self.assertEqual([row["status"] for row in self.load("out.json")["results"]], ["ok", "skipped"])
 
-    def test_link(self):
+    @needs_stand_in
+    def test_compiler_of_a_link_test(self):
         if not PCI_DEVICES:
             self.skipTest("no PCI device on this machine: link tests nothing")
-        process = self.start_hung(
-            *("link", "--backend", "hip", "--deadline", "10m"),
-            environment={"XB_STANDIN_DEVICES": "1", "XB_STANDIN_PCI": PCI_DEVICES[0]},
-        )
-        found = self.wait_for_hung(process, 3)
-        self.kill_alone(process)
-        self.assert_end(found)
+        arguments = ("link", "--backend", "hip", "--deadline", "10m")
+        self.kill_alone(*self.start_hung(3, *arguments, DEVICES="1", PCI=PCI_DEVICES[0]))
 
 
 if __name__ == "__main__":

@@ -1,45 +1,49 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One iteration recorded: --trace FILE, and --timeline. usage: test_timeline.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
+"""One iteration recorded: files of --trace, what checks them, and the page that draws them. What --timeline prints is in
+tests/golden/run. usage: test_timeline.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
 import json
 import os
 import re
 import signal
 import sys
+import unittest
 
 import harness
-from harness import FEW, HOST, ONE, SMALL, Case, Terminal
+from harness import FEW, HOST, ONE, SOURCE, Case, Terminal
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.path[:0] = [os.path.join(SOURCE, "tests", "cli"), os.path.join(SOURCE, "tests", "page")]
 import check_trace  # noqa: E402  beside this file
+import show_trace  # noqa: E402  of the tests too
 
 SEVERAL = (*HOST, "--mode", "pageable,pinned,async,double-buffer", "--chunk", "256K", "--size", "1M", *FEW)
+PIPELINE = (*HOST, "--mode", "pipeline", "--size", "1M", "--readers", "2", *FEW, "--trace", "t.json", "--json", "r.json")
+BROWSER = show_trace.find_browser()
 
 
-class TimelineCase(Case):
-    def load_trace(self, name):
-        return check_trace.Trace(json.loads(self.read(name)))
-
-
-class TraceFile(TimelineCase):
-    def test_says_what_the_result_says(self):
-        self.assert_succeeds(*SEVERAL, "--trace", "t.json", "--json", "r.json")
-        trace, result = self.load_trace("t.json"), self.load("r.json")
+class TraceFile(Case):
+    def traced(self, *arguments):
+        """The trace of a run and its result, which say the same."""
+        files = () if "--trace" in arguments else ("--trace", "t.json", "--json", "r.json")
+        self.assert_succeeds(*arguments, *files)
+        trace, result = check_trace.Trace(json.loads(self.read("t.json"))), self.load("r.json")
         self.assert_all_ok(result)
         check_trace.check_result(trace, result)
+        return trace, result
+
+    def test_copies_and_kernels(self):
+        """Under the names that profilers have for them."""
+        trace, result = self.traced(*SEVERAL)
         for row, case in zip(result["results"], trace.other["cases"]):
-            with self.subTest(case=case["case"]):
-                self.assertEqual(trace.copied(case["pid"]), row["bytes_moved"])
+            self.assertEqual(trace.copied(case["pid"]), row["bytes_moved"], case["case"])
+        names = {one.name for one in trace.slices if trace.is_device(one.track)}
+        ways = {"Memcpy HtoD (%s -> Device)", "Memcpy DtoH (Device -> %s)"}
+        self.assertEqual(names, {way % memory for way in ways for memory in ("Pinned", "Pageable")} | {"compute"})
+        self.assertLessEqual({"thread 0 (submits)", "stream 2"}, set(trace.names.values()))
 
     def test_pipeline(self):
-        arguments = ("--mode", "pipeline", "--order", "serial,overlapped", "--size", "1M", "--readers", "2")
-        kernel = ("--chunk", "128K", "--kernel-time", "20us")
-        outputs = ("--trace", "t.json", "--json", "r.json")
-        self.assert_succeeds(*HOST, *arguments, *kernel, *FEW, *outputs)
-        trace, result = self.load_trace("t.json"), self.load("r.json")
-        self.assert_all_ok(result)
-        check_trace.check_result(trace, result)
+        trace, _ = self.traced(*PIPELINE, "--order", "serial,overlapped", "--chunk", "128K", "--kernel-time", "20us")
         self.assertEqual([case["workers"] for case in trace.other["cases"]], [2, 2])
         for case in trace.other["cases"]:
             self.assertEqual(trace.worked(case["pid"]), {"read": 1 << 20})
@@ -47,58 +51,24 @@ class TraceFile(TimelineCase):
         self.assertTrue(all("(reads)" in trace.names[one.track] for one in waits))
         self.assertIn(1, {one.track[0] for one in waits})  # in a row somebody waits
 
-    def test_names_are_those_of_profilers(self):
-        self.assert_succeeds(*SEVERAL, "--trace", "t.json")
-        trace = self.load_trace("t.json")
-        names = {one.name for one in trace.slices if trace.is_device(one.track)}
-        ways = {"Memcpy HtoD (%s -> Device)", "Memcpy DtoH (Device -> %s)"}
-        self.assertEqual(
-            names, {way % memory for way in ways for memory in ("Pinned", "Pageable")} | {"compute"}
-        )
-        self.assertIn("thread 0 (submits)", trace.names.values())
-        self.assertIn("stream 2", trace.names.values())
-
     def test_many_pieces(self):
-        arguments = ("--mode", "batch", "--batch", "each", "--piece", "4K", "--size", "4M")
-        self.assert_succeeds(*HOST, *arguments, "--direction", "h2d", *FEW, "--trace", "t.json")
-        trace = self.load_trace("t.json")
-        self.assertEqual(trace.copied(1), 4 << 20)
-        self.assertEqual(trace.flow_count, 1024)
+        pieces = ("--mode", "batch", "--batch", "each", "--piece", "4K", "--size", "4M", "--direction", "h2d")
+        trace, _ = self.traced(*HOST, *pieces, *FEW)
+        self.assertEqual((trace.copied(1), trace.flow_count), (4 << 20, 1024))
 
-    def test_standard_output_is_in_place_of_the_table(self):
-        outcome = self.assert_succeeds(*SMALL, "--trace", "-")
-        self.write("t.json", outcome.out)
-        self.assertEqual(self.load_trace("t.json").copied(1), 4096)
-
-    def test_a_row_that_is_not_ok_has_no_timeline(self):
-        arguments = (*HOST, "--mode", "managed", "--size", "4K", *FEW)
-        self.assert_ends(3, *arguments, "--trace", "t.json")
-        self.assertEqual(self.load_trace("t.json").slices, [])
-
-    def test_interrupted(self):
+    def test_what_has_no_timeline(self):
+        """A row that is not ok, and those behind a signal."""
+        self.assert_ends(3, *HOST, "--mode", "managed", "--size", "4K", *FEW, "--trace", "t.json")
+        self.assertEqual(check_trace.Trace(json.loads(self.read("t.json"))).slices, [])
         terminal = Terminal()
         sizes = ("--size", "64K,96K,128K,160K,192K,224K,256K", "--samples", "600")
         process = self.start(*ONE, *sizes, "--trace", "t.json", "--json", "r.json", terminal=terminal)
         terminal.read_until(b"[2/")
         process.send_signal(signal.SIGINT)
         self.assert_ended(128 + signal.SIGINT, process)
-        trace, result = self.load_trace("t.json"), self.load("r.json")
+        trace = check_trace.Trace(json.loads(self.read("t.json")))
         self.assertGreater(len(trace.other["cases"]), 0)
-        check_trace.check_result(trace, result)
-
-    def test_no_half_a_file(self):
-        self.put_old("t.json")
-        limit = ("prlimit", "--fsize=4096")
-        outcome = self.run_program(*SEVERAL, "--trace", "t.json", under=limit, environment={})
-        self.assertNotEqual(outcome.code, 0, outcome)
-        self.assertIn("trace", outcome.err)
-        self.assert_old("t.json")
-        self.assert_folder_has("t.json")
-
-    def test_full_device(self):
-        node = self.device_node("/dev/full", 7)
-        outcome = self.assert_ends(1, *SMALL, "--trace", node)
-        self.assert_words(outcome.err, ("cannot write", "ENOSPC"))
+        check_trace.check_result(trace, self.load("r.json"))
 
 
 def first(document, phase, **wanted):
@@ -117,7 +87,7 @@ def add_to(event, key, by):
     event[key] = round(event[key] + by, 3)
 
 
-class Checked(TimelineCase):
+class Checked(Case):
     """check_trace.py finds what is wrong with a trace, and lets pass what a GPU's clock may be off by."""
 
     @classmethod
@@ -128,8 +98,7 @@ class Checked(TimelineCase):
     def copies(self):
         """A trace and its result, to be broken."""
         if type(self).made is None:
-            arguments = ("--mode", "pipeline", "--order", "overlapped", "--size", "1M", "--chunk", "256K")
-            self.assert_succeeds(*HOST, *arguments, "--readers", "2", *FEW, "--trace", "t.json", "--json", "r.json")
+            self.assert_succeeds(*PIPELINE, "--order", "overlapped", "--chunk", "256K")
             type(self).made = self.read("t.json"), self.read("r.json")
         return tuple(json.loads(text) for text in self.made)
 
@@ -190,19 +159,17 @@ class Checked(TimelineCase):
 
     def test_a_clock_that_is_off(self):
         """The call is 5 us late by the device's clock, which may be off by 10."""
-        self.write_clocks(error=10)
-        self.load_trace("t.json")
-        self.write_clocks(error=4)
-        self.assertRaises(AssertionError, self.load_trace, "t.json")
+        check_trace.Trace(self.clocks(error=10))
+        self.assertRaises(AssertionError, check_trace.Trace, self.clocks(error=4))
 
-    def write_clocks(self, error):
+    def clocks(self, error):
         track = {"pid": 1, "tid": 1}
         stream = {"pid": 1, "tid": 2}
         arrow = {"name": "submits", "cat": "ac2g", "id": 1}
         case = {"pid": 1, "case": "x", "clock_error_us": error, "recorded_seconds": 1e-3}
         named = (({"pid": 1, "tid": 0}, "process_name", "x"), (track, "thread_name", "thread 0 (submits)"),
                  (stream, "thread_name", "stream 0"))
-        document = {
+        return {
             "displayTimeUnit": "ns",
             "traceEvents": [
                 *({"ph": "M", "name": what, **where, "args": {"name": name}} for where, what, name in named),
@@ -216,54 +183,47 @@ class Checked(TimelineCase):
                 "cases": [case | {"sampled_seconds": 1e-3, "workers": 0, "left_out": 0}],
             },
         }
-        self.write_json("t.json", document)
 
 
-class Drawing(TimelineCase):
-    def drawn(self, *arguments):
-        outcome = self.assert_succeeds(*arguments, "--timeline")
-        _, *drawings = outcome.out.split("\nTimeline: ")
-        for drawing in drawings:
-            for line in drawing.splitlines():
-                self.assertLessEqual(len(line), 80, line)
-                self.assertTrue(line.isascii() and line.isprintable(), line)
-        return drawings
+@unittest.skipIf(BROWSER is None, "no Chromium here")
+class Page(Case):
+    """A trace in tests/page/trace.html, opened by Chromium."""
 
-    def test_a_row_a_thread_and_a_stream(self):
-        arguments = (*HOST, "--mode", "async", "--direction", "h2d", "--chunk", "256K", "--size", "1M")
-        (drawing,) = self.drawn(*arguments, "--streams", "2", *FEW)
-        self.assertRegex(drawing, "^async registered chunk 256 KiB h2d 1 MiB")
-        rows = re.findall(r"^(thread 0 \(submits\)|stream [0-9]) +\S", drawing, re.M)
-        self.assertEqual(rows, ["thread 0 (submits)", "stream 0", "stream 1"])
-        self.assertRegex(drawing, r"\n +\|0 +\|[0-9.]+ [num]?s +[0-9.]+ [num]?s\|\n")
-        self.assertRegex(drawing, r"\nat work: thread 0 \(submits\) [0-9]+ %, stream 0 [0-9]+ %, stream 1 ")
+    def make_trace(self):
+        self.assert_succeeds(*PIPELINE, "--order", "serial,overlapped", "--chunk", "256K")
+        return json.loads(self.read("t.json"))
 
-    def test_the_beginning_of_many(self):
-        arguments = (*HOST, "--mode", "async", "--direction", "h2d", "--chunk", "64K", "--size", "4M")
-        (drawing,) = self.drawn(*arguments, "--streams", "2", *FEW)
-        self.assertRegex(drawing, r"\nOnly its first [0-9.]+ [num]?s are drawn, [0-9.]+ % of it\n")
+    def test_draws_what_the_trace_has(self):
+        trace = self.make_trace()
+        slices = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+        arrows = [event for event in trace["traceEvents"] if event["ph"] == "s"]
+        said, page = show_trace.open_page(BROWSER, self.path("t.json"))
+        self.assertEqual(said, f"PASS: 2 cases, {len(slices)} slices, {len(arrows)} flows")
+        boxes = re.findall(r'<rect [^>]*fill="([^"]+)" data-kind="(\w+)"', page)
+        self.assertEqual(len(boxes), len(slices))
+        waits = {color for color, kind in boxes if kind == "wait"}
+        self.assertEqual(len(waits), 1)
+        self.assertFalse(waits & {color for color, kind in boxes if kind != "wait"})
+        used = {(event["pid"], event["tid"]) for event in slices}
+        names = [
+            event["args"]["name"]
+            for event in trace["traceEvents"]
+            if event["name"] == "thread_name" and (event["pid"], event["tid"]) in used
+        ]
+        self.assertEqual(sorted(re.findall(r'class="track">([^<]+)<', page)), sorted(names))
+        self.assertEqual(re.findall(r"<h4>([^<]+)<", page), [case["case"] for case in trace["otherData"]["cases"]])
+        for number in re.findall(r' (?:x|x1|width)="([^"]*)"', page):
+            self.assertGreaterEqual(float(number), 0)
 
-    def test_every_case(self):
-        self.assertEqual(len(self.drawn(*SEVERAL)), 9)
-
-
-class Refused(TimelineCase):
-    def test_several_processes(self):
-        for option in (("--trace", "t.json"), ("--timeline",)):
-            self.assert_usage(("--processes", "--trace"), *SMALL, "--processes", "2", *option)
-        self.assert_folder_has()
-
-    def test_standard_output_twice(self):
-        for other in ("--json", "--csv"):
-            self.assert_usage((other, "--trace", "standard output"), *SMALL, "--trace", "-", other, "-")
-            self.assert_usage(("--timeline", other), *SMALL, "--timeline", other, "-")
-        self.assert_usage(("--timeline", "--trace"), *SMALL, "--timeline", "--trace", "-")
-        self.assert_usage(("--quiet", "timeline"), *SMALL, "--timeline", "--quiet")
-
-    def test_one_file_twice(self):
-        words = ("one and the same file", "--json", "--trace")
-        self.assert_usage(words, *SMALL, "--trace", "out", "--json", "./out")
-        self.assert_folder_has()
+    def test_says_what_is_wrong(self):
+        trace = self.make_trace()
+        events = trace["traceEvents"]
+        events.remove(next(event for event in events if event["ph"] == "f"))
+        next(event for event in events if event["ph"] == "C")["args"]["value"] = -1
+        next(event for event in events if event.get("cat") == "copy")["dur"] += 1e6
+        self.write_json("t.json", trace)
+        said, _ = show_trace.open_page(BROWSER, self.path("t.json"))
+        self.assert_words(said, ("FAIL\n", 'has no end "f"', "goes below zero", "overlaps"))
 
 
 if __name__ == "__main__":

@@ -1,166 +1,109 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A mode that the program does not have, added as docs/adding-a-mode.md says (one file, one word), goes
-through every command: nothing outside a mode's own file may have to know it.
-usage: test_trial_mode.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
-"""
+"""A mode that the program does not have, added as docs/adding-a-mode.md says (one file, one word), goes through every
+command: nothing outside a mode's own file may have to know it.
+usage: test_trial_mode.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
 import copy
-import csv
-import json
 import os
 import re
 
 import harness
-from harness import FEW, HOST, MODES, figure
-from measuring import Measuring
+from harness import ASKS_FOR_MORE, FEW, HOST, MODES, Case, figure, rows_of_csv
 
 # The program with the mode of the document in it, and the reference of options that goes with it.
 TRIAL = os.path.join(harness.BUILD, "tests", "xferbench_example")
 REFERENCE = os.path.join(harness.BUILD, "tests", "options_reference_example")
-
 # As large as a row has to be for the Reading to speak of it.
 LARGE = (*HOST, "--mode", "halves", "--size", "16M", *FEW)
-SMALL = (*HOST, "--mode", "halves", "--size", "4K", *FEW)
+SMALL = (*HOST, "--mode", "halves", "--size", "1,4096,1000001", *FEW)
 SAYS = r"(?m)^  halves       Two copies take [0-9.]+ times as long as one\.$"
+EVEN = [1 + 0.001 * i for i in range(8)]
 
-PASS, REGRESSION, USAGE = range(3)
 
-
-class TrialMode(Measuring):
+class TrialMode(Case):
     def start(self, *arguments, program=TRIAL, **options):
         return super().start(*arguments, program=program, **options)
 
     def test_everybody_names_it(self):
-        """Behind the modes that the program has, as the list in CMakeLists.txt has it."""
-        out = self.assert_succeeds("list").out
-        self.assertRegex(out, r"(?m)^  halves +page-locked host memory in two copies$")
-        self.assert_succeeds("list", "--json", "list.json")
-        modes = self.load("list.json")["modes"]
-        # Also where the mode has come to stay, for whoever does what the document says.
-        self.assertEqual([mode["name"] for mode in modes], [*dict.fromkeys((*MODES, "halves"))])
+        """Behind the modes that the program has; also where it has come to stay, for whoever does what the document
+        says, which replaces the list of today."""
+        listed = r"(?m)^  halves +page-locked host memory in two copies$"
+        names = [*dict.fromkeys((*MODES, "halves"))]
+        self.assertRegex(self.assert_succeeds("list").out, listed)
+        self.assertRegex(self.assert_succeeds("help", "all").out, listed)
+        modes = self.load_text(self.assert_succeeds("list", "--json", "-").out)["modes"]
+        self.assertEqual([mode["name"] for mode in modes], names)
         self.assertEqual([variant["name"] for variant in modes[-1]["variants"]], ["two-copies"])
-        self.assertRegex(self.assert_succeeds("help", "all").out, r"(?m)^  halves +page-locked host memory in two copies$")
         self.assert_usage(("'halvs'", "did you mean 'halves'"), "--mode", "halvs")
-
-    def test_the_word_is_the_list_of_today(self):
-        """With which the document says how to replace it."""
         with open(os.path.join(harness.SOURCE, "docs", "adding-a-mode.md"), encoding="utf-8") as file:
             (words,) = re.findall(r"(?m)^    set\(XFERBENCH_MODES (.*)\)$", file.read())
-        self.assertEqual(words.replace("_", "-").split(), [*dict.fromkeys((*MODES, "halves"))])
+        self.assertEqual(words.replace("_", "-").split(), names)
 
-    def test_help(self):
-        said = self.assert_succeeds("--help", "halves").out
+    def test_help_and_reference(self):
+        said = self.assert_succeeds("help", "halves").out
         self.assertTrue(said.startswith("halves: page-locked host memory in two copies\n"), said)
         self.assert_words(said, ("Directions: h2d d2h\n", "  whole_time  ", "  cost_of_halves  "))
-        self.assertEqual(self.assert_succeeds("help", "halves").out, said)
+        self.assert_words(self.assert_succeeds(program=REFERENCE).out, (
+            "\n## Mode `halves`\n\npage-locked host memory in two copies.\n",
+            "| `whole_time` | s | no | The same buffer in one copy |\n",
+            "| `cost_of_halves` | 1 | no | The time of two copies by the time of one |\n",
+        ))
 
-    def test_reference_of_options(self):
-        said = self.assert_succeeds(program=REFERENCE).out
-        self.assertIn("\n## Mode `halves`\n\npage-locked host memory in two copies.\n", said)
-        self.assertIn("| `whole_time` | s | no | The same buffer in one copy |\n", said)
-        self.assertIn("| `cost_of_halves` | 1 | no | The time of two copies by the time of one |\n", said)
-
-    # ---- one process ----
-
-    def test_table_and_reading(self):
-        outcome = self.assert_succeeds(*LARGE, "--verbose")
-        for row, direction in zip(self.rows(outcome.out), ("h2d", "d2h"), strict=True):
-            self.assertRegex(row, rf"^halves +two-copies +{direction} +16 MiB +[0-9.]+ .* 3 +yes$")
-        self.assertRegex(outcome.out, SAYS)
-
-    def test_odd_sizes(self):
-        """Of the second half a byte more, and nothing of the first."""
-        self.run_to_json(*HOST, "--mode", "halves", "--size", "1,1000001", *FEW)
-
-    def test_json(self):
-        for result in self.run_to_json(*SMALL)["results"]:
-            self.assertEqual((result["variant"], result["parameters"]), ("two-copies", {}))
-            self.assert_described(result)
-            self.assert_sampled(result, "whole_time")
+    def test_what_is_written(self):
+        """Of odd sizes too: of the second half a byte more, and nothing of the first."""
+        self.assert_succeeds(*SMALL, "--json", "out.json", "--csv", "out.csv")
+        results = self.load("out.json")["results"]
+        self.assertEqual(len(results), 6)
+        for line, result in zip(rows_of_csv(self.read("out.csv")), results, strict=True):
+            self.assertEqual((result["status"], result["verified"], result["variant"], result["parameters"]),
+                             ("ok", True, "two-copies", {}))
+            whole, cost = figure(result, "whole_time"), figure(result, "cost_of_halves")
             halves = result["bytes_moved"] / figure(result, "bandwidth")["median"]
-            self.assert_computed(result, "cost_of_halves", halves / figure(result, "whole_time")["median"])
-            own = [figure(result, name) for name in ("whole_time", "cost_of_halves")]
-            self.assertEqual([(f["unit"], f["more_is_better"], f["gates"]) for f in own],
+            self.assertAlmostEqual(cost["median"] / (halves / whole["median"]), 1, 9)
+            self.assertEqual([(f["unit"], f["more_is_better"], f["gates"]) for f in (whole, cost)],
                              [("s", False, False), ("1", False, False)])
-
-    def test_csv(self):
-        results = self.run_to_json(*SMALL, "--csv", "out.csv")["results"]
-        with open(self.path("out.csv"), encoding="utf-8", newline="") as file:
-            lines = list(csv.DictReader(file, strict=True))
-        for line, result in zip(lines, results, strict=True):
             self.assertEqual((line["mode"], line["variant"], line["status"]), ("halves", "two-copies", "ok"))
-            self.assertEqual(float(line["whole_time_s"]), figure(result, "whole_time")["median"])
-            self.assertEqual(float(line["cost_of_halves"]), figure(result, "cost_of_halves")["median"])
+            self.assertEqual([float(line["whole_time_s"]), float(line["cost_of_halves"])], [whole["median"], cost["median"]])
 
-    # ---- several processes, and files ----
-
-    def test_several_processes(self):
-        outcome = self.assert_succeeds(*LARGE, "--verbose", "--processes", "2", "--json", "out.json")
-        self.assertRegex(outcome.out, r"(?m)^halves +two-copies +h2d +16 MiB .* [0-9.]+% +2 +yes$")
-        self.assertRegex(outcome.out, SAYS)
-        merged = self.load("out.json")
-        for i, row in enumerate(merged["results"]):
-            for name in ("whole_time", "cost_of_halves"):
-                documents = [process["document"] for process in merged["processes"]]
-                expected = [figure(document["results"][i], name)["median"] for document in documents]
-                self.assertEqual(figure(row, name)["medians"], expected, name)
-
-    def test_files_are_shown_as_they_were_told(self):
-        for processes in ("1", "2"):
-            with self.subTest(processes=processes):
-                told = self.assert_succeeds(*LARGE, "--processes", processes, "--json", "out.json").out
-                self.assertEqual(self.assert_succeeds("show", "out.json").out, told.replace(harness.ASKS_FOR_MORE, ""))
-
-    def test_a_program_without_it_shows_its_files(self):
-        """What only the mode can say is missing then, and nothing else."""
-        if "halves" in MODES:
-            self.skipTest("this build has the mode")
-        told = self.assert_succeeds(*LARGE, "--json", "out.json").out
-        shown = self.assert_succeeds("show", "out.json", program=harness.XFERBENCH).out
-        told = re.sub(SAYS + r"\n", "", told).replace("\nReading\n", "").replace(harness.ASKS_FOR_MORE, "")
-        self.assertEqual(shown.replace(" two-copies", "").split(), told.split())
-
-    # ---- compare ----
-
-    def file_of(self, name, factors):
-        """A merged file whose processes have so many times the cost of the one that was measured."""
-        documents = []
-        for factor in factors:
-            document = copy.deepcopy(self.document)
-            for row in document["results"]:
-                figure(row, "cost_of_halves")["median"] = factor
-            documents.append(document)
-        return self.write_json(name, harness.merged(documents))
-
-    def compare(self, code, factor, *arguments):
-        even = [1 + 0.001 * i for i in range(8)]
-        self.file_of("old.json", even)
-        self.file_of("new.json", [factor * cost for cost in even])
-        outcome = self.assert_ends(code, "compare", "old.json", "new.json", "--format", "json", *arguments)
-        table = self.assert_ends(code, "compare", "old.json", "new.json", *arguments).out
-        self.write("comparison.json", outcome.out)
-        self.assertEqual(self.assert_succeeds("show", "comparison.json").out, table)
-        return json.loads(outcome.out)["cases"], table
+    def test_what_is_shown(self):
+        """As it was told, of one process and of several. A program without the mode lacks only what the mode says."""
+        for processes in ("2", "1"):
+            told = self.assert_succeeds(*LARGE, "--processes", processes, "--json", "out.json").out.replace(ASKS_FOR_MORE, "")
+            self.assertEqual(self.assert_succeeds("show", "out.json").out, told)
+            said = self.assert_succeeds("show", "out.json", "--verbose").out
+            self.assertRegex(said, r"(?m)^halves +two-copies +h2d +16 MiB .* yes$")
+            self.assertRegex(said, SAYS)
+            document = self.load("out.json")
+            for i, row in enumerate(document["results"] if processes == "2" else ()):
+                for name in ("whole_time", "cost_of_halves"):
+                    own = [figure(one["document"]["results"][i], name)["median"] for one in document["processes"]]
+                    self.assertEqual(figure(row, name)["medians"], own, name)
+        if "halves" not in MODES:
+            shown = self.assert_succeeds("show", "out.json", program=harness.XFERBENCH).out
+            told = re.sub(SAYS + r"\n", "", told).replace("\nReading\n", "")
+            self.assertEqual(shown.replace(" two-copies", "").split(), told.split())
 
     def test_compare(self):
-        self.document = self.run_to_json(*SMALL)
-        # Its costs are worse, but only what gates by itself is looked at unless it is named.
-        cases, _ = self.compare(PASS, 1.5)
-        self.assertEqual({case["figure"] for case in cases}, {"bandwidth"})
-        self.assertEqual({case["mode"] for case in cases}, {"halves"})
-        self.assertEqual({case["verdict"] for case in cases}, {"PASS"})
-
-    def test_compare_gates_on_its_own_figure(self):
-        self.document = self.run_to_json(*SMALL)
-        gate = ("--gate", "halves/*/*/cost_of_halves")
-        for code, factor, verdict in ((REGRESSION, 1.5, "REGRESSION"), (PASS, 1, "PASS"), (PASS, 0.5, "IMPROVED")):
-            with self.subTest(verdict=verdict):
-                cases, table = self.compare(code, factor, *gate)
-                gating = [case for case in cases if case["gates"]]
-                self.assertEqual({case["figure"] for case in gating}, {"cost_of_halves"})
-                self.assertEqual([case["verdict"] for case in gating], [verdict] * 2)
-                self.assertIn(verdict, table)
+        """Its costs are worse, but only what gates by itself is looked at unless it is named."""
+        self.assert_succeeds(*HOST, "--mode", "halves", "--size", "4K", *FEW, "--json", "one.json")
+        one, gate = self.load("one.json"), ("--gate", "halves/*/*/cost_of_halves")
+        for code, factor, verdict, *arguments in (
+            (0, 1.5, "PASS"), (1, 1.5, "REGRESSION", *gate), (0, 1, "PASS", *gate), (0, 0.5, "IMPROVED", *gate),
+        ):
+            for name, scale in (("old.json", 1), ("new.json", factor)):
+                documents = [copy.deepcopy(one) for _ in EVEN]
+                for document, even in zip(documents, EVEN):
+                    for row in document["results"]:
+                        figure(row, "cost_of_halves")["median"] = scale * even
+                self.write_json(name, harness.merged(documents))
+            command = ("compare", "old.json", "new.json", *arguments)
+            with self.subTest(verdict=verdict, arguments=arguments):
+                table = self.assert_ends(code, *command, "--json", "comparison.json").out
+                self.assertEqual(self.assert_succeeds("show", "comparison.json").out, table)
+                cases = [case for case in self.load("comparison.json")["cases"] if case["gates"]]
+                name = "cost_of_halves" if arguments else "bandwidth"
+                self.assertEqual([(c["mode"], c["figure"], c["verdict"]) for c in cases], [("halves", name, verdict)] * 2)
         self.assert_usage(("cost_of_halfs", "cost_of_halves"),
                           "compare", "old.json", "new.json", "--gate", "halves/*/*/cost_of_halfs")
 

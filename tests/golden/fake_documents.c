@@ -2,11 +2,14 @@
 /*
  * What xferbench_fake writes about can come from a file: `link` writes the report that
  * XB_FAKE_LINK in the environment names, and measures nothing; `run` writes the record that
- * XB_FAKE_RECORD names, in place of that of its own measurements.
+ * XB_FAKE_RECORD names, in place of that of its own measurements; `compare` writes the comparison
+ * that XB_FAKE_COMPARISON names, whatever its two files say.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "fake_documents.h"
+
 #include "base/file_text.h"
-#include "base/json_read.h"
+#include "compare/comparison.h"
 #include "link/report.h"
 #include "link/session.h"
 #include "measure/run.h"
@@ -23,6 +26,14 @@ bool __wrap_xb_link_session_wait(struct xb_link_session *session);
 void __wrap_xb_link_session_judge(struct xb_link_session *session, struct xb_link_report *report);
 enum xb_status __wrap_xb_record_of_run(const struct xb_run *run, struct xb_record *record,
                                        struct xb_error *error);
+enum xb_status __wrap_xb_compare(const struct xb_record *baseline,
+                                 const struct xb_record *candidate,
+                                 const struct xb_comparison_request *request,
+                                 struct xb_comparison *comparison, struct xb_error *error);
+enum xb_status __real_xb_compare(const struct xb_record *baseline,
+                                 const struct xb_record *candidate,
+                                 const struct xb_comparison_request *request,
+                                 struct xb_comparison *comparison, struct xb_error *error);
 enum xb_status __real_xb_link_session_start(struct xb_link_session *session,
                                             struct xb_error *error);
 bool __real_xb_link_session_wait(struct xb_link_session *session);
@@ -30,10 +41,25 @@ void __real_xb_link_session_judge(struct xb_link_session *session, struct xb_lin
 enum xb_status __real_xb_record_of_run(const struct xb_run *run, struct xb_record *record,
                                        struct xb_error *error);
 
-static _Noreturn void fail(const char *path, const struct xb_error *error)
+_Noreturn void xb_fake_fail(const char *path, const struct xb_error *error)
 {
     fprintf(stderr, "%s: %s\n", path, error->message);
     exit(99);
+}
+
+cJSON *xb_fake_tree_of(const char *path)
+{
+    struct xb_json_reader reader = {.place = {.path = path}};
+    struct xb_error error;
+    char *text = NULL;
+    size_t length = 0;
+    if (xb_file_text_read(path, XB_RECORD_LARGEST_BYTES, false, &text, &length, &error) != XB_OK)
+        xb_fake_fail(path, &error);
+    cJSON *tree = xb_json_read(&reader, text, length);
+    free(text);
+    if (tree == NULL)
+        xb_fake_fail(path, &reader.error);
+    return tree;
 }
 
 /* ---- link ---- */
@@ -61,22 +87,14 @@ void __wrap_xb_link_session_judge(struct xb_link_session *session, struct xb_lin
     static struct xb_link_file file; /* the report borrows from it until the process ends */
     const struct xb_link_report asked = *report;
     const char *path = getenv("XB_FAKE_LINK");
-    struct xb_error error = {.status = XB_OK};
-    char *text = NULL;
-    size_t length = 0;
+    struct xb_error error;
     if (path == NULL) {
         __real_xb_link_session_judge(session, report);
         return;
     }
-    if (xb_file_text_read(path, XB_RECORD_LARGEST_BYTES, false, &text, &length, &error) != XB_OK)
-        fail(path, &error);
-    struct xb_json_reader reader = {.place = {.path = path}};
-    cJSON *tree = xb_json_read(&reader, text, length);
-    free(text);
-    if (tree == NULL)
-        fail(path, &reader.error);
+    cJSON *tree = xb_fake_tree_of(path);
     if (xb_link_report_of_tree(path, tree, &file, &error) != XB_OK)
-        fail(path, &error);
+        xb_fake_fail(path, &error);
     cJSON_Delete(tree);
     *report = file.report;
     report->verbose = asked.verbose;
@@ -97,6 +115,29 @@ enum xb_status __wrap_xb_record_of_run(const struct xb_run *run, struct xb_recor
     if (path == NULL)
         return __real_xb_record_of_run(run, record, error);
     if (xb_record_read(path, record, error) != XB_OK)
-        fail(path, error);
+        xb_fake_fail(path, error);
+    return XB_OK;
+}
+
+/* ---- compare ---- */
+
+enum xb_status __wrap_xb_compare(const struct xb_record *baseline,
+                                 const struct xb_record *candidate,
+                                 const struct xb_comparison_request *request,
+                                 struct xb_comparison *comparison, struct xb_error *error)
+{
+    static struct xb_comparison_file file; /* the comparison borrows from it */
+    const char *path = getenv("XB_FAKE_COMPARISON");
+    if (path == NULL)
+        return __real_xb_compare(baseline, candidate, request, comparison, error);
+    cJSON *tree = xb_fake_tree_of(path);
+    if (xb_comparison_of_tree(path, tree, &file, error) != XB_OK)
+        xb_fake_fail(path, error);
+    cJSON_Delete(tree);
+    *comparison = file.comparison;
+    comparison->texts = NULL;
+    comparison->cases = copy(comparison->cases, comparison->case_count, sizeof *comparison->cases);
+    comparison->differences = copy(comparison->differences, comparison->difference_count,
+                                   sizeof *comparison->differences);
     return XB_OK;
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The machine that xferbench_fake is on: the same wherever it runs, so that what it prints can be
- * written down. XB_FAKE_NODES in the environment is the number of its NUMA nodes (1).
+ * written down. XB_FAKE_NODES in the environment is the number of its NUMA nodes (1), XB_FAKE_PCI a
+ * folder that shows PCI devices as sysfs does (none), XB_FAKE_COLUMNS how wide what it prints may
+ * be (as in a file).
  */
 #define _POSIX_C_SOURCE 200809L
+#include "base/terminal.h"
 #include "machine/environment.h"
 #include "machine/host_memory.h"
+#include "machine/pcie.h"
 #include "machine/topology.h"
 
 #include <stdio.h>
@@ -21,6 +25,9 @@
 /* The linker puts these in the place of the functions without __wrap_ (tests/CMakeLists.txt). */
 void __wrap_xb_host_facts_read(struct xb_host_facts *facts);
 unsigned __wrap_xb_cpus_usable(void);
+size_t __wrap_xb_terminal_columns(FILE *stream);
+size_t __real_xb_terminal_columns(FILE *stream);
+size_t __wrap_xb_terminal_prose_columns(FILE *stream);
 int __wrap_uname(struct utsname *system);
 int __wrap_adjtimex(struct timex *state);
 enum xb_status __wrap_xb_memory_limit_find(const char *root, struct xb_memory_limit *limit,
@@ -36,6 +43,15 @@ void __wrap_xb_topology_bind(struct xb_topology *topology, int node, int near,
                              struct xb_binding *binding);
 void __wrap_xb_topology_locate(struct xb_topology *topology, const void *address, size_t bytes,
                                int node, struct xb_places *places);
+int __wrap_xb_pcie_numa_node(const char *bdf);
+struct xb_pcie_link __wrap_xb_pcie_link_read(const char *root, const char *bdf);
+void __wrap_xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *path);
+bool __wrap_xb_pcie_hop_read(const char *root, const struct xb_pcie_hop *hop, double *speed_gts,
+                             unsigned *width);
+struct xb_pcie_link __real_xb_pcie_link_read(const char *root, const char *bdf);
+void __real_xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *path);
+bool __real_xb_pcie_hop_read(const char *root, const struct xb_pcie_hop *hop, double *speed_gts,
+                             unsigned *width);
 
 static unsigned node_count(void)
 {
@@ -56,6 +72,18 @@ void __wrap_xb_host_facts_read(struct xb_host_facts *facts)
 unsigned __wrap_xb_cpus_usable(void)
 {
     return CPUS_A_NODE;
+}
+
+size_t __wrap_xb_terminal_columns(FILE *stream)
+{
+    const char *columns = getenv("XB_FAKE_COLUMNS");
+    return columns != NULL ? strtoul(columns, NULL, 10) : __real_xb_terminal_columns(stream);
+}
+
+size_t __wrap_xb_terminal_prose_columns(FILE *stream)
+{
+    size_t columns = __wrap_xb_terminal_columns(stream);
+    return columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS;
 }
 
 int __wrap_uname(struct utsname *system)
@@ -101,6 +129,38 @@ bool __wrap_xb_cpu_times_read(const char *path, struct xb_cpu_times *times)
     looks++;
     *times = (struct xb_cpu_times){.total = 1000 * looks, .busy = 20 * looks, .cpus = CPUS_A_NODE};
     return true;
+}
+
+/* ---- PCI devices ---- */
+
+static const char *devices(void)
+{
+    const char *folder = getenv("XB_FAKE_PCI");
+    return folder != NULL ? folder : "/nowhere";
+}
+
+int __wrap_xb_pcie_numa_node(const char *bdf)
+{
+    return xb_pcie_numa_node_at(devices(), bdf);
+}
+
+struct xb_pcie_link __wrap_xb_pcie_link_read(const char *root, const char *bdf)
+{
+    (void)root;
+    return __real_xb_pcie_link_read(devices(), bdf);
+}
+
+void __wrap_xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *path)
+{
+    (void)root;
+    __real_xb_pcie_path_read(devices(), bdf, path);
+}
+
+bool __wrap_xb_pcie_hop_read(const char *root, const struct xb_pcie_hop *hop, double *speed_gts,
+                             unsigned *width)
+{
+    (void)root;
+    return __real_xb_pcie_hop_read(devices(), hop, speed_gts, width);
 }
 
 /* ---- NUMA nodes: whoever asks for one gets it ---- */

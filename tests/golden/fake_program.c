@@ -5,7 +5,8 @@
  * print.
  *
  * XB_FAKE_DEVICES in the environment is the number of devices (2); XB_FAKE_WITHOUT names the
- * capabilities that they lack, as a number.
+ * capabilities that they lack, XB_FAKE_DAMAGE what copies do wrong (enum xb_damage), and
+ * XB_FAKE_FAIL_AT the call that fails, as numbers.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "doubles/fake_internal.h"
@@ -35,14 +36,20 @@ static _Thread_local bool is_main;
 /* Every thread has a time of its own: how the threads take turns makes no difference. */
 static _Thread_local long long passed_ns;
 
+static unsigned number_of(const char *variable, unsigned usual)
+{
+    const char *text = getenv(variable);
+    return text != NULL ? (unsigned)strtoul(text, NULL, 0) : usual;
+}
+
 __attribute__((constructor)) static void begin(void)
 {
-    const char *devices = getenv("XB_FAKE_DEVICES"), *without = getenv("XB_FAKE_WITHOUT");
     is_main = true;
     xb_fake_reset();
-    xb_fake.device_count = devices != NULL ? (unsigned)strtoul(devices, NULL, 10) : 2;
-    if (without != NULL)
-        xb_fake.capabilities &= ~(uint32_t)strtoul(without, NULL, 0);
+    xb_fake.device_count = number_of("XB_FAKE_DEVICES", 2);
+    xb_fake.capabilities &= ~number_of("XB_FAKE_WITHOUT", 0);
+    xb_fake.damage = (enum xb_damage)number_of("XB_FAKE_DAMAGE", XB_DAMAGE_NONE);
+    xb_fake.fail_at = number_of("XB_FAKE_FAIL_AT", 0);
     xb_fake.device_memory_free = UINT64_C(1) << 30;
     xb_fake.varies = true;
     xb_fake.pci_bdf = "ffff:ff:1f.0"; /* which no machine has, so that none tells of its path */

@@ -10,12 +10,14 @@ cases, or of all. README.md says how a case is written. Exit: 0 all as expected;
 """
 import argparse
 import concurrent.futures
+import copy
 import difflib
 import json
 import os
 import re
 import shlex
 import sys
+import textwrap
 
 from outcome import FAKE, PROGRAM, files_of, masked, part, run_command, working_folder
 
@@ -23,10 +25,16 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 BASES = (os.path.join(HERE, "bases"), os.path.join(os.path.dirname(os.path.dirname(HERE)), "bench", "results"))
 OWN = ("args", "expected", "stdin")  # what else is in a case's folder is input
 WIDTH, MOST_LINES = 100, 60
+BROKEN = 99  # the exit code of a case that is written wrong, and of what a sanitizer finds
 
 
 class Exact(str):
     """A number, digit by digit as it was written."""
+
+
+def rounded(number):
+    """The same to 12 digits: the last ones are those of a library's or a processor's arithmetic."""
+    return Exact(number if len(number) < 14 else f"{float(number):.12g}")
 
 
 class Wrong(Exception):
@@ -34,8 +42,15 @@ class Wrong(Exception):
 
 
 # ---- documents ----
+def object_of(pairs):
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError(f"a key twice: {[key for key, _ in pairs]}")
+    return value
+
+
 def parse(text):
-    return json.loads(text, parse_float=Exact, parse_int=Exact)
+    return json.loads(text, parse_float=Exact, parse_int=Exact, object_pairs_hook=object_of)
 
 
 def flat(value):
@@ -52,38 +67,51 @@ def pretty(value, indent=""):
     if not isinstance(value, (dict, list)) or len(indent + line) <= WIDTH:
         return line
     inner = indent + "  "
+    if not any(isinstance(v, (dict, list)) for v in value) and isinstance(value, list):
+        filled = textwrap.fill(flat(value)[1:-1], WIDTH, initial_indent=inner, subsequent_indent=inner,
+                               break_long_words=False, break_on_hyphens=False)
+        return f"[\n{filled}\n{indent}]"
     if isinstance(value, dict):
         rows = [f"{inner}{json.dumps(k, ensure_ascii=False)}: {pretty(v, inner)}" for k, v in value.items()]
         return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
     return "[\n" + ",\n".join(inner + pretty(v, inner) for v in value) + f"\n{indent}]"
 
 
+def keys_of(value, step):
+    """What a step of a path names in an object or a list: `*`, {one,other}, first:last, an index, or an item's name."""
+    if step == "*":
+        return list(range(len(value)) if isinstance(value, list) else value)
+    keys = step[1:-1].split(",") if step.startswith("{") else [step]
+    first, colon, last = step.partition(":")
+    if isinstance(value, dict):
+        names = list(value)
+        return names[names.index(first):names.index(last) + 1] if colon else keys
+    names = {item["name"]: i for i, item in enumerate(value) if isinstance(item, dict) and "name" in item}
+    return [names[key] if key in names else int(key) for key in keys]
+
+
 def places(value, path):
-    """Each (object or list, key) that a path such as results.*.samples names."""
+    """Each (object or list, key) that a path such as results.*.figures.bandwidth.{min,max} names."""
     step, _, rest = path.partition(".")
-    if not isinstance(value, (dict, list)):
-        raise Wrong(f"nothing is at {path}")
-    keys = range(len(value)) if isinstance(value, list) else list(value)
-    if step != "*":
-        keys = [int(step) if isinstance(value, list) else step]
-    if not rest:
-        return [(value, key) for key in keys]
     try:
-        return [place for key in keys for place in places(value[key], rest)]
-    except (KeyError, IndexError) as error:
+        keys = keys_of(value, step)
+        return [p for key in keys for p in places(value[key], rest)] if rest else [(value, key) for key in keys]
+    except (KeyError, IndexError, TypeError, ValueError) as error:
         raise Wrong(f"nothing is at {path}") from error
 
 
 def change(document, line):
-    """One line of a .from file."""
-    path, equals, value = (word.strip() for word in line.partition("="))
+    """One line of a .from file: PATH = JSON, PATH = @PATH, delete PATH."""
+    path, equals, value = (word.strip() for word in line.partition(" = "))
     for holder, key in places(document, path.removeprefix("delete ")):
         if not equals:
             del holder[key]
-        elif isinstance(holder, list) and key == len(holder):
-            holder.append(parse(value))
+            continue
+        new = copy.deepcopy(*(h[k] for h, k in places(document, value[1:]))) if value[0] == "@" else parse(value)
+        if isinstance(holder, list) and key == len(holder):
+            holder.append(new)
         else:
-            holder[key] = parse(value)
+            holder[key] = new
 
 
 def base(name, folder):
@@ -95,20 +123,28 @@ def base(name, folder):
     raise Wrong(f"there is no base {name}")
 
 
+def repeated(text, numbers):
+    """The text once for each number of "1-16", with {n} in it; once where there are none."""
+    begin, _, end = numbers.partition("-")
+    for number in range(int(begin or 0), int(end or begin or 0) + 1):
+        yield text.replace("{n}", str(number).zfill(len(end)))
+
+
 def documents_of(text, folder):
     """The documents that the text of a .from file describes: `from BASE [n=1-16]` begins each."""
-    parts = [part.strip().split("\n") for part in re.split(r"(?m)^from ", text) if part.strip()]
-    for first, *lines in parts:
+    text = re.sub(r"(?m)^n=(\d+-\d+) (.*)", lambda m: "\n".join(repeated(m[2], m[1])), text)
+    for part in re.split(r"(?m)^from ", text)[1:]:
+        first, _, changes = part.partition("\n")
         name, _, numbers = first.partition("#")[0].strip().partition(" n=")
-        begin, _, end = numbers.partition("-")
-        for number in range(int(begin or 0), int(end or begin or 0) + 1):
+        for lines in repeated(changes, numbers):
             document = base(name, folder)
-            for line in lines:
+            for line in lines.split("\n"):
                 if line.strip() and not line.startswith("#"):
                     try:
-                        change(document, line.replace("{n}", str(number).zfill(len(end))))
+                        change(document, line)
                     except (Wrong, ValueError, KeyError, IndexError) as error:
                         raise Wrong(f"{line}: {error!r}") from error
+            document.pop("templates", None)
             yield document
 
 
@@ -121,7 +157,8 @@ def place_inputs(case, folder):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         if name.endswith(".from"):
             path = path.removesuffix(".from")
-            text = b"".join(flat(d).encode() + b"\n" for d in documents_of(text.decode(), os.path.dirname(case)))
+            documents = documents_of(text.decode(), os.path.dirname(case))
+            text = b"".join(flat(d).encode(errors="surrogateescape") + b"\n" for d in documents)
         with open(path, "wb") as file:
             file.write(text)
     return files_of(folder)
@@ -131,7 +168,7 @@ def place_inputs(case, folder):
 def part_of(name, text):
     """A part of what is expected: JSON for people, any other text as it is, nothing where there is none."""
     try:
-        text = (pretty(parse(text.decode())) + "\n").encode() if text.lstrip()[:1] in (b"{", b"[") else text
+        text = (pretty(parse(text.decode(), rounded)) + "\n").encode() if text.lstrip()[:1] in (b"{", b"[") else text
     except ValueError:
         pass
     return part(name, text.removesuffix(b"\n") if text.endswith(b"\n") else text + b"\n(no newline at the end)")
@@ -139,16 +176,18 @@ def part_of(name, text):
 
 def picked(text, paths):
     """Only these members of a document."""
-    document = parse(text.decode())
-    rows = [f"{path}: {' '.join(pretty(holder[key]) for holder, key in places(document, path))}\n" for path in paths]
-    return "".join(rows).encode()
+    document = parse(text.decode(), rounded)
+    rows = []
+    for path in paths:
+        rows += [f"{path}:", *(f"  {pretty(holder[key], '  ')}" for holder, key in places(document, path))]
+    return ("\n".join(rows) + "\n").encode()
 
 
 def outcome(build, case):
     """What the case's commands print and write, as its file `expected` has it."""
-    with open(os.path.join(case, "args"), encoding="utf-8") as file:
+    with open(os.path.join(case, "args"), encoding="utf-8", errors="surrogateescape") as file:
         text = file.read().replace("\\\n", "")
-    lines = [shlex.split(line) for line in text.split("\n") if line.strip() and not line.startswith("#")]
+    lines = [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
     given, environment, picks, parts = b"", {}, {}, []
     if os.path.exists(os.path.join(case, "stdin")):
         with open(os.path.join(case, "stdin"), "rb") as file:
@@ -159,18 +198,22 @@ def outcome(build, case):
 
     with working_folder() as folder:
         inputs = place_inputs(case, folder)
-        for words in lines:
+        os.symlink(BASES[0], os.path.join(folder, "bases"))
+        for line in lines:
+            words = shlex.split(line)
             if re.match(r"[A-Z_0-9]+=", words[0]):
                 environment.update(word.split("=", 1) for word in words)
             elif re.fullmatch(r"-[A-Z_0-9]+", words[0]):
                 del environment[words[0][1:]]
             elif words[0] == "pick:":
-                picks = {words[1]: words[2:]}
+                picks[words[1]] = words[2:]
             else:
-                parts.append(f"$ {shlex.join(words)}\n".encode())
+                parts.append(f"$ {line}\n".encode(errors="surrogateescape"))
                 program = words.pop(0)[:-1] if words[0].endswith(":") else FAKE
                 path = os.path.join(build, PROGRAM if program == "host" else program)
                 done = run_command(path, words, environment, folder, given)
+                if done.returncode == BROKEN:
+                    raise Wrong(done.stderr.decode(errors="replace"))
                 for name, text in (("stdout", done.stdout), ("stderr", done.stderr)):
                     parts += [shown(name, text)] if text else []
                 parts.append(b"== exit %d\n" % done.returncode)
@@ -185,8 +228,8 @@ def difference(build, case, update):
     path, name = os.path.join(case, "expected"), os.path.relpath(case, HERE)
     try:
         got = outcome(build, case)
-    except (Wrong, OSError, ValueError) as error:
-        return f"{name}: {error!r}"
+    except Wrong as error:
+        return f"{name}: {error}"
     expected = b""
     if os.path.exists(path):
         with open(path, "rb") as file:

@@ -434,13 +434,6 @@ char *link_text(xb_link_writer *write, struct node *n)
     return told(write, &n->report);
 }
 
-void assert_written(xb_link_writer *write, struct node *n, const char *expected)
-{
-    char *text = link_text(write, n);
-    assert_string_equal(text, expected);
-    free(text);
-}
-
 bool is_utf8(const char *text)
 {
     while (xb_utf8_length(text) > 0)

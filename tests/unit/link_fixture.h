@@ -75,6 +75,5 @@ void find_facts(struct node *n);
 char *told(xb_link_writer *write, const struct xb_link_report *report);
 /* What a format writes about the devices as they are now; release with free(). */
 char *link_text(xb_link_writer *write, struct node *n);
-void assert_written(xb_link_writer *write, struct node *n, const char *expected);
 
 bool is_utf8(const char *text);

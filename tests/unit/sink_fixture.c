@@ -5,8 +5,6 @@
 #include "measure/run.h"
 
 #include <cjson/cJSON.h>
-#include <iconv.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,52 +22,6 @@ const struct xb_mode managed = {.name = "managed"};
 const struct xb_mode peer = {.name = "peer"};
 const struct xb_backend backend = {.name = "cuda"};
 
-static const struct xb_option options[OPTION_COUNT] = {
-    {.name = "quiet", .type = XB_OPTION_FLAG},
-    {.name = "json", .type = XB_OPTION_TEXT},
-    {.name = "samples", .type = XB_OPTION_COUNT},
-    {.name = "chunk", .type = XB_OPTION_SIZE},
-    {.name = "size", .type = XB_OPTION_SIZES},
-    {.name = "time-limit", .type = XB_OPTION_DURATION},
-    {.name = "mode", .type = XB_OPTION_CHOICES},
-    {.name = "csv", .type = XB_OPTION_TEXT},
-    {.name = "streams", .type = XB_OPTION_CHOICES},
-    {.name = "direction", .type = XB_OPTION_CHOICES},
-    {.name = "device", .type = XB_OPTION_TEXT},
-    {.name = "backend", .type = XB_OPTION_TEXT}};
-
-static uint64_t size_list[] = {4096, ODD_BYTES};
-static char *mode_words[] = {(char *)"pinned", (char *)"async"};
-static char json_path[] = "out \xfe.json";
-
-static void add_samples(struct xb_samples *samples, double first, size_t count)
-{
-    struct xb_error error;
-    for (size_t i = 0; i < count; i++)
-        assert_int_equal(xb_samples_add(samples, first * (1 + 0.001 * (double)i), &error), XB_OK);
-}
-
-static void describe(struct xb_result *result)
-{
-    double bandwidth[64];
-    struct xb_error error;
-    size_t count = result->times.count;
-    assert_true(count <= 64);
-    for (size_t i = 0; i < count; i++)
-        bandwidth[i] = (double)result->bytes_moved / result->times.values[i];
-    assert_int_equal(xb_statistics_compute(bandwidth, count, &result->bandwidth, &error), XB_OK);
-}
-
-/* `count` samples from `seconds` on, and what follows from them. */
-static void measure(struct xb_result *result, double seconds, size_t count)
-{
-    result->bytes_moved = result->test.bytes;
-    add_samples(&result->times, seconds, count);
-    add_samples(&result->submit_times, 3.3e-6, count);
-    add_samples(&result->wall_times, seconds * 1.1, count);
-    describe(result);
-}
-
 void set_ceiling(struct xb_run_device *device)
 {
     device->path = (struct xb_pcie_path){.present = true, .count = 1};
@@ -78,122 +30,6 @@ void set_ceiling(struct xb_run_device *device)
         .known = true, .max_payload = 256, .max_payload_supported = 256, .max_read_request = 4096};
     device->load =
         (struct xb_pcie_load){.count = 1, .hops[0] = {.readings = 3, .speed_gts = 32, .width = 16}};
-}
-
-void set_reason(struct xb_result *result, const char *reason)
-{
-    snprintf(result->reason, sizeof result->reason, "%s", reason);
-}
-
-static void make_config(struct fixture *f)
-{
-    for (size_t i = 0; i < OPTION_COUNT; i++)
-        f->values[i] = (struct xb_value){.option = &options[i], .is_set = i < 7};
-    f->values[0].flag = true;
-    f->values[1].text = json_path;
-    f->values[2].count = 20;
-    f->values[3].count = ODD_BYTES;
-    f->values[4].numbers = (struct xb_numbers){size_list, 2};
-    f->values[5].seconds = 0.1;
-    f->values[6].words = (struct xb_word_list){mode_words, 2};
-    f->config = (struct xb_config){.values = f->values, .count = OPTION_COUNT};
-}
-
-static void make_devices(struct fixture *f)
-{
-    f->devices[0] = (struct xb_run_device){
-        .info = {.name = "NVIDIA H200",
-                 .uuid = "GPU-1",
-                 .architecture = "sm_90",
-                 .pci_bdf = "0000:0f:00.0",
-                 .memory_bytes = 150754820096},
-        .link = {.known = true, .speed_gts = 32, .width = 16, .max_speed_gts = 32, .max_width = 16},
-        .binding = {.bound = true, .node = 0, .cpu_count = 16}};
-    strcpy(f->devices[0].link.port, "0000:0f:00.0");
-    f->devices[1] = (struct xb_run_device){
-        .info = {.index = 1, .name = "Test\xe2\x84\xa2 \xff", .memory_bytes = ODD_BYTES},
-        .binding = {.node = -1, .cpu_count = 4, .note = "the device names no node"}};
-}
-
-static void make_results(struct fixture *f)
-{
-    struct xb_result *r = f->results;
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        r[i].test = (struct xb_case){.mode = &pinned,
-                                     .variant = "alloc",
-                                     .direction = XB_H2D,
-                                     .bytes = GIB,
-                                     .peer = XB_NO_PEER};
-    }
-    measure(&r[ROW_OK], 0.0194, 20);
-    r[ROW_OK].times.values[1] = nextafter(0.3, 1); /* needs its 17 digits */
-    describe(&r[ROW_OK]);
-    r[ROW_OK].device_timer = true;
-    r[ROW_OK].stop_reason = XB_STOP_CONVERGED;
-    r[ROW_OK].row.verified = XB_VERIFIED_TRUE;
-    xb_result_warn(&r[ROW_OK], "clocks moved");
-    xb_result_detail_number(&r[ROW_OK], "batch", 0.1);
-    xb_result_detail_text(&r[ROW_OK], "nodes", "0,1");
-
-    r[ROW_FEW].test.mode = &async;
-    r[ROW_FEW].test.direction = XB_D2H;
-    r[ROW_FEW].test.bytes = 64 << 10;
-    measure(&r[ROW_FEW], 8.5e-6, 3);
-    r[ROW_FEW].stop_reason = XB_STOP_FIXED;
-    r[ROW_FEW].row.verified = XB_VERIFIED_TRUE;
-    xb_result_warn(&r[ROW_FEW], "clocks moved");
-    xb_result_warn(&r[ROW_FEW], NASTY);
-
-    r[ROW_SKIPPED].test.variant = "write-combined";
-    r[ROW_SKIPPED].row.status = XB_RESULT_SKIPPED;
-    set_reason(&r[ROW_SKIPPED], NASTY);
-
-    r[ROW_ERROR].row.status = XB_RESULT_ERROR;
-    r[ROW_ERROR].error = (struct xb_error){.status = XB_ERR_RUNTIME,
-                                           .native_code = 719,
-                                           .native_name = "cudaErrorLaunchFailure",
-                                           .call = "cudaMemcpyAsync",
-                                           .file = "src/backends/cuda/queue.c",
-                                           .line = 42,
-                                           .message = "the copy failed"};
-    set_reason(&r[ROW_ERROR], "the copy failed");
-    add_samples(&r[ROW_ERROR].times, 0.02, 2); /* before it failed; not described */
-
-    measure(&r[ROW_UNVERIFIED], 0.02, 8);
-    r[ROW_UNVERIFIED].test.device = 1;
-    r[ROW_UNVERIFIED].row.status = XB_RESULT_ERROR;
-    r[ROW_UNVERIFIED].device_timer = true;
-    r[ROW_UNVERIFIED].stop_reason = XB_STOP_TIME_LIMIT;
-    r[ROW_UNVERIFIED].row.verified = XB_VERIFIED_FALSE;
-    set_reason(&r[ROW_UNVERIFIED], "17 bytes are wrong, the first at 4096");
-}
-
-int setup(void **state)
-{
-    struct fixture *f = calloc(1, sizeof *f);
-    assert_non_null(f);
-    make_config(f);
-    make_devices(f);
-    make_results(f);
-    f->run = (struct xb_run){.backend = &backend,
-                             .probe = {.runtime_version = "13.0", .driver_version = "580.159.04"},
-                             .asked.config = &f->config,
-                             .devices = f->devices,
-                             .device_count = 2,
-                             .results = f->results,
-                             .case_count = ROW_COUNT,
-                             .done_count = ROW_COUNT};
-    *state = f;
-    return 0;
-}
-
-int teardown(void **state)
-{
-    struct fixture *f = *state;
-    for (size_t i = 0; i < ROW_COUNT; i++)
-        xb_result_free(&f->results[i]);
-    free(f);
-    return 0;
 }
 
 static bool has_device(const struct xb_run *run, unsigned index)
@@ -216,24 +52,18 @@ void record_of(const struct xb_run *run, struct xb_record *record)
     assert_int_equal(xb_record_of_run(run, record, &error), XB_OK);
 }
 
-char *written_record(sink write, const struct xb_record *record)
+/* The JSON of a run's record; release with free(). */
+static char *written(const struct xb_run *run)
 {
+    struct xb_record record;
     char *text = NULL;
     size_t size = 0;
     struct xb_error error;
+    record_of(run, &record);
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
-    assert_int_equal(write(stream, record, &error), XB_OK);
+    assert_int_equal(xb_result_json_write(stream, &record, XB_JSON_INDENTED, &error), XB_OK);
     assert_int_equal(fclose(stream), 0);
-    assert_int_equal(strlen(text), size);
-    return text;
-}
-
-char *written(sink write, const struct xb_run *run)
-{
-    struct xb_record record;
-    record_of(run, &record);
-    char *text = written_record(write, &record);
     xb_record_free(&record);
     return text;
 }
@@ -241,85 +71,21 @@ char *written(sink write, const struct xb_run *run)
 void record_copy_of(const struct xb_run *run, struct xb_record *record)
 {
     struct xb_error error;
-    char *text = written(write_indented, run);
+    char *text = written(run);
     if (xb_record_parse("a copy", text, strlen(text), record, &error) != XB_OK)
         fail_msg("%s", error.message);
     free(text);
 }
 
-void assert_utf8(const char *text)
-{
-    iconv_t converter = iconv_open("UTF-32", "UTF-8");
-    size_t in_left = strlen(text);
-    size_t out_left = 4 * (in_left + 1);
-    char *in = (char *)text;
-    char *buffer = malloc(out_left);
-    char *out = buffer;
-    assert_non_null(buffer);
-    assert_int_equal(iconv(converter, &in, &in_left, &out, &out_left), 0);
-    free(buffer);
-    iconv_close(converter);
-}
-
 /* ---- JSON ---- */
-
-enum xb_status write_json(FILE *stream, const void *run, struct xb_error *error)
-{
-    struct xb_record record;
-    enum xb_status status = xb_record_of_run(run, &record, error);
-    if (status != XB_OK)
-        return status;
-    status = write_indented(stream, &record, error);
-    xb_record_free(&record);
-    return status;
-}
-
-const cJSON *figure_at(const cJSON *row, const char *name)
-{
-    const cJSON *figure;
-    cJSON_ArrayForEach(figure, cJSON_GetObjectItemCaseSensitive(row, "figures"))
-    {
-        if (strcmp(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(figure, "name")), name) ==
-            0)
-            return figure;
-    }
-    return NULL;
-}
 
 cJSON *parsed(const struct xb_run *run)
 {
-    char *text = written(write_indented, run);
-    assert_utf8(text);
+    char *text = written(run);
     cJSON *root = cJSON_Parse(text);
     assert_non_null(root);
     free(text);
     return root;
-}
-
-/* ---- the table ---- */
-
-void assert_line(const char *text, const char *line)
-{
-    size_t length = strlen(line);
-    for (const char *found = text; (found = strstr(found, line)) != NULL; found++) {
-        if ((found == text || found[-1] == '\n') && found[length] == '\n')
-            return;
-    }
-    fail_msg("no line '%s' in:\n%s", line, text);
-}
-
-void assert_row(const char *text, const char *row)
-{
-    char *squeezed = malloc(strlen(text) + 1);
-    char *out = squeezed;
-    assert_non_null(squeezed);
-    for (const char *in = text; *in != '\0'; in++) {
-        if (*in != ' ' || (in[1] != ' ' && in[1] != '\n'))
-            *out++ = *in;
-    }
-    *out = '\0';
-    assert_line(squeezed, row);
-    free(squeezed);
 }
 
 /* ---- a node made by hand: rows whose figures are plain numbers ---- */
@@ -477,7 +243,7 @@ struct xb_result *add_latency(struct node *n, const struct xb_mode *mode,
 void spoil(struct xb_result *result, enum xb_result_status status, const char *reason)
 {
     result->row.status = status;
-    set_reason(result, reason);
+    snprintf(result->reason, sizeof result->reason, "%s", reason);
     result->row.verified = status == XB_RESULT_ERROR ? XB_VERIFIED_FALSE : XB_VERIFIED_UNKNOWN;
     if (status == XB_RESULT_SKIPPED)
         result->bandwidth.n = 0;
@@ -486,19 +252,17 @@ void spoil(struct xb_result *result, enum xb_result_status status, const char *r
 int node_setup(void **state)
 {
     struct node *n = calloc(1, sizeof *n);
-    void *base = NULL;
     assert_non_null(n);
-    assert_int_equal(setup(&base), 0);
-    n->base = base;
     for (unsigned i = 0; i < NODE_DEVICES; i++)
         n->devices[i] =
             (struct xb_run_device){.info = {.index = i, .name = "H200", .memory_bytes = GIB},
                                    .binding = {.note = "one node", .note_is_normal = true}};
-    n->run = n->base->run;
-    n->run.devices = n->devices;
-    n->run.device_count = 1;
-    n->run.results = n->results;
-    n->run.case_count = 0;
+    n->run = (struct xb_run){.backend = &backend,
+                             .probe = {.runtime_version = "13.0", .driver_version = "580.159.04"},
+                             .asked.config = &n->config,
+                             .devices = n->devices,
+                             .device_count = 1,
+                             .results = n->results};
     *state = n;
     return 0;
 }
@@ -506,36 +270,10 @@ int node_setup(void **state)
 int node_teardown(void **state)
 {
     struct node *n = *state;
-    void *base = n->base;
     for (size_t i = 0; i < NODE_ROWS; i++)
         xb_result_free(&n->results[i]);
     free(n);
-    return teardown(&base);
-}
-
-enum xb_status write_all(FILE *stream, const struct xb_record *record, struct xb_error *error)
-{
-    const struct xb_table_view view = {.all_columns = true, .all_reading = true, .all_notes = true};
-    return xb_table_write(stream, record, &view, error);
-}
-
-char *body(const struct xb_run *run)
-{
-    char *text = written(write_all, run);
-    return body_of(text);
-}
-
-/* What stands behind the header of a table; takes `text`. */
-char *body_of(char *text)
-{
-    const char *device = strstr(text, "GPU ");
-    const char *blank = device != NULL ? strstr(device, "\n\n") : NULL;
-    if (blank == NULL)
-        fail_msg("no header in:\n%s", text);
-    char *rest = strdup(blank != NULL ? blank + 2 : "");
-    assert_non_null(rest);
-    free(text);
-    return rest;
+    return 0;
 }
 
 void assert_narrow(const char *text)

@@ -152,13 +152,6 @@ endforeach()
 # The runtime that is installed, which tells and compiles much without a GPU: see CMakeLists.txt.
 list(APPEND apart unit/backends/test_hip_library.c)
 
-# These write examples to be held against a schema.
-foreach(path compare/compare_sinks fleet/fleet_formats link/link_formats run/sinks)
-  xferbench_add_unit_apart(${path} OWN_MAIN)
-endforeach()
-target_sources(test_compare_sinks PRIVATE unit/compare/compare_fixture.c)
-target_sources(test_fleet_formats PRIVATE unit/fleet/fleet_told_fixture.c)
-
 # Of code that a build without these libraries does not have.
 if(XFERBENCH_HAS_HWLOC)
   xferbench_add_unit_apart(machine/numa)

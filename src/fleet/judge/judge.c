@@ -27,8 +27,7 @@ static void sort_findings(struct xb_judging *judging)
     if (judgement->finding_count == 0)
         return;
     for (int pass = 0; pass < 2; pass++) /* the second one has seen all */
-        for (size_t i = 0; i < judgement->finding_count; i++) {
-            struct xb_fleet_finding *finding = &judgement->findings[i];
+        XB_EACH (finding, judgement->findings, judgement->finding_count) {
             if (finding->figure == NULL)
                 continue;
             double *own = &worst[finding->gpu->number][finding->code == XB_FLEET_FAST];

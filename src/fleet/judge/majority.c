@@ -298,11 +298,9 @@ static size_t list_pairs(struct xb_judging *judging, struct pair *pairs)
 {
     const struct xb_fleet *fleet = judging->fleet;
     size_t all = 0, count = 0, built_so = 0;
-    for (size_t i = 0; i < fleet->value_count; i++) {
-        const struct xb_fleet_value *value = &fleet->values[i];
+    XB_EACH (value, fleet->values, fleet->value_count)
         if (value->peer >= 0 && value->figure->links_known)
             pairs[all++] = (struct pair){value, NULL};
-    }
     qsort(pairs, all, sizeof *pairs, compare_pairs);
     for (size_t i = 0; i < all; i++)
         if (count == 0 || pairs[count - 1].value->gpu != pairs[i].value->gpu ||

@@ -205,7 +205,7 @@ void xb_fleet_note_lacking(struct xb_judging *judging)
     if (figures > 0)
         XB_NOTE("Some GPUs lack %zu figure%s that most of their model have (first: %.200s, on "
                 "%.64s GPU %u). Was it skipped there?",
-                figures, figures == 1 ? "" : "s", lacks->name != NULL ? lacks->name : "-",
+                figures, XB_PLURAL(figures), lacks->name != NULL ? lacks->name : "-",
                 lacking->node->name, lacking->index);
 }
 
@@ -284,8 +284,7 @@ static void mark_together(struct xb_judging *judging)
     struct cause *causes = xb_new(0, sizeof *causes);
     struct xb_node_tally tally = xb_node_tally_open(judging);
     size_t listed = 0;
-    for (size_t i = 0; i < fleet->complaint_count; i++) {
-        struct xb_fleet_finding *complaint = &fleet->complaints[i];
+    XB_EACH (complaint, fleet->complaints, fleet->complaint_count) {
         const char *words = complaint->causes != NULL ? complaint->causes : "";
         complaint->together = !complaint->replaced && complaint->code != XB_FLEET_WRONG_DATA;
         for (bool more = complaint->together; more;) {

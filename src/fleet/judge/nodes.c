@@ -26,8 +26,7 @@ void xb_fleet_note_start(struct xb_judging *judging)
     const struct xb_fleet *fleet = judging->fleet;
     struct some ahead = {.count = 0}, late = {.count = 0}, loose = {.count = 0};
     struct some agreed = {.count = 0}; /* on a time to begin: else clocks do not matter */
-    for (size_t i = 0; i < fleet->source_count; i++) {
-        const struct xb_fleet_source *source = &fleet->sources[i];
+    XB_EACH (source, fleet->sources, fleet->source_count) {
         tell(&agreed, !isnan(source->late_s), source);
         tell(&ahead, source->dated > source->written, source);
         tell(&late, source->late_s > LATE_S, source);

@@ -171,7 +171,7 @@ static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblin
     XB_NOTE(
         "%s: %zu of %zu values, on %zu node%s, form a group %s %s the others. Another setting "
         "(firmware, power, driver) is likelier than so many faults: compare a node of each group.",
-        name, members, count, tally->count, tally->count == 1 ? "" : "s",
+        name, members, count, tally->count, XB_PLURAL(tally->count),
         xb_fleet_percent_text(fmin(share, 1e6), (char[64]){0}), lower ? "below" : "above");
 }
 
@@ -270,8 +270,7 @@ void xb_fleet_name_outliers(struct xb_judging *judging)
     }
     /* By Holm's procedure the next value would be named if it were this unlikely. */
     double next = fmax(alpha, DBL_MIN) / (double)(left > 0 ? left : 1);
-    for (size_t i = 0; i < judgement->sibling_count; i++) {
-        struct xb_fleet_siblings *siblings = &judgement->siblings[i];
+    XB_EACH (siblings, judgement->siblings, judgement->sibling_count) {
         if (!siblings->judged)
             continue;
         double n =

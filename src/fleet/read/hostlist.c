@@ -301,9 +301,8 @@ static const char *join(const struct item *items, size_t count, struct xb_arena 
 static size_t fold(struct item *items, size_t count, bool is_first, struct xb_arena **arena)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
+    XB_EACH (item, items, count) {
         /* The last digits before those that are folded; first those at the end of the name only. */
-        struct item *item = &items[i];
         size_t end = item->prefix;
         while (!is_first && end > 0 && strchr(DIGITS, item->text[end - 1]) == NULL)
             end--;

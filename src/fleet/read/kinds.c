@@ -13,11 +13,6 @@
 /* A text that lives as long as the document. */
 #define TEXT(...) xb_arena_print(&doc->texts, __VA_ARGS__)
 
-static bool is_same(const char *left, const char *right)
-{
-    return left != NULL && right != NULL && strcmp(left, right) == 0;
-}
-
 static const char *known(const char *text)
 {
     return text != NULL && text[0] != '\0' ? text : NULL;
@@ -29,11 +24,10 @@ static struct xb_fleet_gpu *add_gpu(struct xb_fleet_document *doc, struct xb_fle
 {
     gpu.uuid = known(gpu.uuid);
     gpu.pci_bdf = known(gpu.pci_bdf);
-    for (size_t i = 0; i < doc->gpu_count; i++) {
-        const struct xb_fleet_gpu *other = &doc->said[i];
+    XB_EACH (other, doc->said, doc->gpu_count) {
         bool apart = other->index != gpu.index;
-        gpu.uuid = apart && is_same(other->uuid, gpu.uuid) ? NULL : gpu.uuid;
-        gpu.pci_bdf = apart && is_same(other->pci_bdf, gpu.pci_bdf) ? NULL : gpu.pci_bdf;
+        gpu.uuid = apart && xb_record_same(other->uuid, gpu.uuid) ? NULL : gpu.uuid;
+        gpu.pci_bdf = apart && xb_record_same(other->pci_bdf, gpu.pci_bdf) ? NULL : gpu.pci_bdf;
     }
     gpu.node = doc->node;
     gpu.told = doc->origin.written;
@@ -406,8 +400,7 @@ static void take_case(struct xb_fleet_document *doc, const struct xb_record_case
     } else if (device->link_known) { /* the best that it could be */
         figure.link = link_text(doc, device->link_max_speed_gts, device->link_max_width);
     }
-    for (size_t i = 0; i < row->figure_count; i++) {
-        const struct xb_record_figure *own = &row->figures[i];
+    XB_EACH (own, row->figures, row->figure_count) {
         struct xb_fleet_value value = {.gpu = gpu, .peer = test->peer};
         if (!own->gates)
             continue;

@@ -146,8 +146,7 @@ static void begin(struct batch *batch, struct xb_fleet *fleet)
 
 static void empty(struct batch *batch)
 {
-    for (size_t i = 0; i < batch->count; i++) {
-        struct xb_fleet_document *document = &batch->documents[i];
+    XB_EACH (document, batch->documents, batch->count) {
         free(document->text);
         xb_link_file_free(&document->link);
         xb_record_free(&document->record);

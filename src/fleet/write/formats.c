@@ -205,8 +205,7 @@ enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judge
         xb_say("and %zu more names that are no valid host names", list.left_out - told);
     /* The list may be all that a script looks at. */
     size_t shared = 0, unsure = 0, doubtful = 0;
-    for (size_t i = 0; i < judgement->finding_count; i++) {
-        const struct xb_fleet_finding *of = &judgement->findings[i];
+    XB_EACH (of, judgement->findings, judgement->finding_count) {
         unsure += of->unsure;
         doubtful += of->code == XB_FLEET_CUT || of->code == XB_FLEET_LINK_WARNING;
         shared += of->together && !of->unsure && xb_fleet_code_is_bad(of->code);
@@ -378,8 +377,7 @@ enum xb_status xb_fleet_json_write(FILE *stream, const struct xb_fleet_judgement
         write_json_finding(&json, judgement, &judgement->findings[i]);
     xb_json_close(&json);
     xb_json_open_array(&json, "siblings");
-    for (size_t i = 0; i < judgement->sibling_count; i++) {
-        const siblings *of = &judgement->siblings[i];
+    XB_EACH (of, judgement->siblings, judgement->sibling_count) {
         xb_json_open_object(&json, NULL);
         xb_fields_put_object(&json, "figure", xb_fleet_figure_fields, of->figure);
         xb_fields_put(&json, xb_fleet_siblings_fields, of);

@@ -36,11 +36,9 @@ static size_t find_values(const struct xb_fleet *fleet, const struct xb_fleet_fi
     for (size_t i = 0; i < fleet->value_count; i++)
         most += fleet->values[i].figure == figure;
     struct value *all = *values = xb_arena_new(memory, most * sizeof *all);
-    for (size_t i = 0; i < fleet->value_count; i++) {
-        const struct xb_fleet_value *value = &fleet->values[i];
+    XB_EACH (value, fleet->values, fleet->value_count)
         if (value->figure == figure)
             all[count++] = (struct value){.value = value, .dot = {.value = value->value / size}};
-    }
     qsort(all, count, sizeof *all, by_pair);
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_node *node = all[i].value->gpu->node;
@@ -60,8 +58,7 @@ static size_t find_outs(const struct xb_fleet_judgement *judgement,
                         struct xb_arena **memory)
 {
     size_t *named = xb_arena_new(memory, dots->place_count * sizeof *named), found = 0;
-    for (size_t i = 0; i < judgement->finding_count; i++) {
-        const struct xb_fleet_finding *finding = &judgement->findings[i];
+    XB_EACH (finding, judgement->findings, judgement->finding_count) {
         if ((finding->code != XB_FLEET_SLOW && finding->code != XB_FLEET_FAST) ||
             finding->figure != figure || finding->gpu == NULL)
             continue;

@@ -36,8 +36,6 @@ struct view {
 #define print(view, ...) print_in(view, XB_COLOUR_NONE, __VA_ARGS__)
 #define warn(view, ...) print_in(view, XB_COLOUR_WARNING, __VA_ARGS__)
 
-#define PLURAL(count) ((count) == 1 ? "" : "s")
-
 /* "55.44 GB/s", "3.31 us"; "-" for NAN. */
 #define VALUE(unit, value) value_text((unit), (value), (char[64]){0})
 static const char *value_text(const char *unit, double value, char text[64])
@@ -146,7 +144,7 @@ static void write_code(const struct view *view, enum xb_fleet_code code, bool to
     size_t all = code == XB_FLEET_MISSING ? judgement->request.expected_count : fleet->node_count;
     size_t count = xb_fleet_sort_names(names, found);
     const char *list = xb_hostlist_compress(names, count, arena, &left_out);
-    xb_words_add(&words, "%s of %s node%s %s", COUNT(count), COUNT(all), PLURAL(all),
+    xb_words_add(&words, "%s of %s node%s %s", COUNT(count), COUNT(all), XB_PLURAL(all),
                  count == 1 ? xb_fleet_sayings[code].of_one : xb_fleet_sayings[code].of_many);
     if (together)
         xb_words_add(&words, ", too many for single faults: look for one cause (a setting, the "
@@ -160,7 +158,7 @@ static void write_code(const struct view *view, enum xb_fleet_code code, bool to
         for (size_t i = 0; i < fleet->gpu_count; i++)
             gpus.all += !fleet->gpus[i]->is_gone && fleet->gpus[i]->node == worst->node;
         if (list_gpus(&gpus, indices) && count == 1 && gpus.all > 1)
-            xb_words_add(&words, ", GPU%s %s", PLURAL(gpus.count), indices);
+            xb_words_add(&words, ", GPU%s %s", XB_PLURAL(gpus.count), indices);
         else if (count == 1 && gpus.all > 1)
             xb_words_add(&words, ", %s GPUs", indices);
         const char *away = worst->deviation < 0 ? "below" : "above";
@@ -185,7 +183,7 @@ static void write_limits(const struct view *view)
              COUNT(fleet->gpu_count));
     if (fleet->unread_count > 0 && fleet->source_count > 0)
         warn(view, "%s file%s could not be read (below).", COUNT(fleet->unread_count),
-             PLURAL(fleet->unread_count));
+             XB_PLURAL(fleet->unread_count));
     if (unsure > 0 && unsure == judgement->request.expected_count)
         warn(view,
              "None of the expected nodes is there: are the names and the folder right? The first "
@@ -218,8 +216,8 @@ static void write_answer(const struct view *view)
         print_in(view, fleet->unread_count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_GOOD,
                  "%s%s GPU%s on %s node%s are like their siblings.",
                  judgement->judged_gpus == fleet->gpu_count ? "All " : "",
-                 COUNT(judgement->judged_gpus), PLURAL(judgement->judged_gpus),
-                 COUNT(fleet->node_count), PLURAL(fleet->node_count));
+                 COUNT(judgement->judged_gpus), XB_PLURAL(judgement->judged_gpus),
+                 COUNT(fleet->node_count), XB_PLURAL(fleet->node_count));
     xb_fleet_drain_list(judgement, &list);
     const char **names = xb_arena_new(&list.arena, judgement->finding_count * sizeof(char *));
     /* The worst first, but for what is missing: nobody knows how bad that is. */
@@ -234,7 +232,7 @@ static void write_answer(const struct view *view)
         print(view, "Drain: %s (for a script: --format nodelist)", list.text);
     else if (list.count > 0)
         print(view, "Drain: %s node%s, which --format nodelist names for Slurm%s.",
-              COUNT(list.count), PLURAL(list.count),
+              COUNT(list.count), XB_PLURAL(list.count),
               list.left_out == 0
                   ? ""
                   : xb_arena_print(&list.arena, ", but for %s with a name that no scheduler takes",
@@ -516,7 +514,7 @@ static void write_judged(const struct view *view, const struct xb_fleet_siblings
     write_histogram(view, siblings, figure->unit);
     words = (struct xb_words){.length = 0};
     xb_words_add(&words, "%s values of %s node%s; spread %s%s; ", COUNT(siblings->values),
-                 COUNT(siblings->nodes), PLURAL(siblings->nodes), SHARE(siblings->spread),
+                 COUNT(siblings->nodes), XB_PLURAL(siblings->nodes), SHARE(siblings->spread),
                  siblings->is_floor ? " (the least that is assumed)" : "");
     if (siblings->named_from < 1 || !figure->more_is_better) /* no rate is below 0 */
         xb_words_add(&words, "named from %s off%s", SHARE(siblings->named_from),
@@ -549,8 +547,8 @@ static void write_unjudged(const struct view *view)
         xb_words_add(&words, "; and %s more: --format json", COUNT(count - UNJUDGED));
     fputc('\n', view->stream);
     print(view, "Not judged: %s figure%s that fewer than %d GPUs measured alike%s%s.", COUNT(count),
-          PLURAL(count), XB_FLEET_SIBLINGS + 1, is_named ? " (number of values): " : ": --verbose",
-          is_named ? words.text : "");
+          XB_PLURAL(count), XB_FLEET_SIBLINGS + 1,
+          is_named ? " (number of values): " : ": --verbose", is_named ? words.text : "");
 }
 
 enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgement *judgement,
@@ -573,11 +571,9 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
         write_findings(&view);
         /* Figures with a named GPU come first. */
         for (int named = 1; named >= 0 && verbose; named--)
-            for (size_t i = 0; i < judgement->sibling_count; i++) {
-                const struct xb_fleet_siblings *of = &judgement->siblings[i];
+            XB_EACH (of, judgement->siblings, judgement->sibling_count)
                 if (of->judged && (of->slow + of->fast > 0) == (named > 0))
                     write_judged(&view, of);
-            }
         write_unjudged(&view);
         if (judgement->note_count > 0)
             fputc('\n', stream);
@@ -587,7 +583,7 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
     if (told > 0) {
         fputc('\n', stream);
         print_in(&view, XB_COLOUR_WARNING, "Left out: %s file%s", COUNT(fleet->left_out_count),
-                 PLURAL(fleet->left_out_count));
+                 XB_PLURAL(fleet->left_out_count));
     }
     for (size_t i = 0; i < told; i++)
         print(&view, "%.300s: %.1000s", fleet->left_out[i].what, fleet->left_out[i].why);

@@ -60,6 +60,7 @@ static void begin_again(void)
     open_fleet(NULL);
 }
 
+/* A base of the golden cases, of a node called n1. Its first GPU has a slower attempt before. */
 static cJSON *link_tree(void)
 {
     char *text = NULL;
@@ -71,6 +72,14 @@ static cJSON *link_tree(void)
     cJSON *tree = cJSON_Parse(text);
     free(text);
     assert_non_null(tree);
+    put(tree, "host.node", "null");
+    put(tree, "host.hostname", "\"n1\"");
+    put(tree, "devices[1].uuid", "\"GPU-2\"");
+    put(tree, "devices[0].verdict.attempt", "1");
+    cJSON *attempts = (cJSON *)at(tree, "devices.0.attempts");
+    cJSON_InsertItemInArray(attempts, 0, cJSON_Duplicate(cJSON_GetArrayItem(attempts, 0), true));
+    put(tree, "devices[0].attempts[0].h2d_bytes_per_second", "30e9");
+    put(tree, "devices[0].attempts[0].d2h_bytes_per_second", "31e9");
     return tree;
 }
 

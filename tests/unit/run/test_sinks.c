@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What is written and no command line can show: tests/golden/ has the rest. */
 #define _GNU_SOURCE
+#include "base/file_text.h"
 #include "base/text.h"
 #include "checks.h"
+#include "compare/comparison.h"
+#include "fleet/write/formats.h"
+#include "link/report.h"
 #include "list/command.h"
-#include "measure/run.h"
-#include "record/mode_list.h"
+#include "record/making.h"
+#include "run/formats.h"
 #include "schema_check.h"
-#include "sink_fixture.h"
 
-#include <cjson/cJSON.h>
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,171 +58,147 @@ TEST(numbers_read_back_exactly)
     assert_string_equal(xb_number_text(55300000000.0, text, sizeof text), "55300000000");
 }
 
-/* ---- the list ---- */
-
-TEST(list_names_directions)
+/* A text that begins so is kept from being a formula: a number is none. */
+TEST(csv_numbers_may_be_negative)
 {
-    static const struct xb_inventory none;
-    struct xb_error error;
     char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    assert_int_equal(xb_list_json_write(stream, &none, &error), XB_OK);
-    fclose(stream);
-    cJSON *root = cJSON_Parse(text);
-    assert_non_null(root);
-    for (size_t i = 0; xb_modes[i] != NULL; i++) {
-        const cJSON *mode = cJSON_GetArrayItem(at(root, "modes"), (int)i);
-        unsigned all = 0;
-        unsigned some = 0;
-        for (unsigned d = 0; d < XB_DIRECTIONS; d++) {
-            const cJSON *name;
-            const char *direction = xb_direction_name((enum xb_direction)(1u << d));
-            cJSON_ArrayForEach(name, at(mode, "directions")) all |=
-                strcmp(name->valuestring, direction) == 0 ? 1u << d : 0;
-            cJSON_ArrayForEach(name, at(mode, "default_directions")) some |=
-                strcmp(name->valuestring, direction) == 0 ? 1u << d : 0;
-        }
-        assert_int_equal(all, xb_modes[i]->directions);
-        assert_int_equal(some, xb_modes[i]->by_default);
-    }
-    cJSON_Delete(root);
+    size_t length = 0;
+    struct xb_csv_line line = {.stream = open_memstream(&text, &length)};
+    xb_csv_put_number(&line, true, -1.5);
+    xb_csv_end(&line);
+    fclose(line.stream);
+    assert_string_equal(text, "-1.5\r\n");
     free(text);
 }
 
-TEST(the_schema_of_a_list_describes_what_its_tables_write)
+/* ---- schemas ---- */
+
+TEST(the_schemas_describe_what_the_tables_write)
 {
+    static const char fleet[] = "fleet.schema.json";
     assert_schema_describes("list.schema.json", "device", xb_list_device_fields);
     assert_schema_describes("list.schema.json", "backend", xb_list_probe_fields);
+    assert_schema_describes(fleet, NULL, xb_fleet_fields);
+    assert_schema_describes(fleet, "properties/findings/items", xb_fleet_finding_fields);
+    assert_schema_describes(fleet, "properties/findings/items/properties/gpu", xb_fleet_gpu_fields);
+    assert_schema_describes(fleet, "properties/siblings/items", xb_fleet_siblings_fields);
+    assert_schema_describes(fleet, "properties/siblings/items/properties/figure",
+                            xb_fleet_figure_fields);
 }
 
-/* ---- all sinks ---- */
+/* ---- documents ---- */
 
-RUN_TEST(sinks_report_a_full_disk)
+/* The tree of a base of the golden cases; release with cJSON_Delete(). */
+static cJSON *base(const char *name)
 {
-    static const sink sinks[] = {write_indented, xb_csv_write, write_all};
-    const struct fixture *f = *state;
-    struct xb_record record;
+    char path[512], *text = NULL;
+    size_t length = 0;
     struct xb_error error;
-    record_of(&f->run, &record);
-    for (size_t i = 0; i < sizeof sinks / sizeof sinks[0]; i++) {
-        FILE *full = fopen("/dev/full", "w");
-        assert_non_null(full);
-        setvbuf(full, NULL, _IONBF, 0);
-        assert_int_equal(sinks[i](full, &record, &error), XB_ERR_SYSTEM);
-        assert_int_equal(error.native_code, ENOSPC);
-        fclose(full);
-    }
-    xb_record_free(&record);
+    snprintf(path, sizeof path, SOURCE "/tests/golden/bases/%s.json", name);
+    if (xb_file_text_read(path, XB_RECORD_LARGEST_BYTES, false, &text, &length, &error) != XB_OK)
+        fail_msg("%s", error.message);
+    cJSON *tree = cJSON_Parse(text);
+    assert_non_null(tree);
+    free(text);
+    return tree;
 }
 
-/* A row of every kind that is measured for bandwidth. */
-static void make_example(struct node *n)
+static void read_link(const char *name, struct xb_link_file *file)
 {
-    static const double rates[] = {41, 42, 41.5, 42};
-    static const double shares[] = {0.74, 0.76, 0, 0.76};
-    n->run.device_count = NODE_DEVICES;
-    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
-    strcpy(n->devices[0].info.pci_bdf, "0000:0f:00.0");
-    struct xb_result *row = add(n, &pageable, "driver", XB_H2D, 7.7);
-    row->submit_times.count = row->wall_times.count = 0;
-    add_same(&row->submit_times, 0.0341);
-    add_same(&row->wall_times, 0.0349);
-    add(n, &pageable, "driver", XB_D2H, 14.8);
-    add(n, &pinned, "alloc", XB_H2D, 55.4);
-    add(n, &pinned, "alloc", XB_D2H, 55.3);
-    add(n, &async, "alloc", XB_H2D, 54.8);
-    row = add(n, &async, "alloc", XB_BIDIR, 91);
-    set_computed(row, &xb_figure_overlap, 0.97);
-    add_figure(row, &xb_figure_bandwidth_h2d, 46.2e9);
-    add_figure(row, &xb_figure_bandwidth_d2h, 45.6e9);
-    row = add(n, &double_buffer, "alloc", XB_BIDIR, 60.1);
-    add_figure(row, xb_figure_find("serial_time"), 0.0165);
-    add_figure(row, xb_figure_find("kernel_time"), 0.0049);
-    set_computed(row, xb_figure_find("speed_up"), 1.85);
-    set_computed(row, xb_figure_find("share_of_bound"), 0.93);
-    set_computed(row, xb_figure_find("gpu_busy"), 0.55);
-    row = add(n, &zero_copy, "sequential", XB_H2D, 51);
-    add_figure(row, xb_figure_find("explicit_time"), 0.0049);
-    set_computed(row, xb_figure_find("break_even_passes"), 2);
-    add(n, &managed, "fault", XB_H2D, 11.3);
-    add(n, &managed, "prefetch", XB_H2D, 50);
-    add_together(n, XB_H2D, 166.5, rates, shares);
-    for (unsigned from = 0; from < NODE_DEVICES; from++) {
-        for (int to = 0; to < NODE_DEVICES; to++) {
-            if ((int)from == to)
-                continue;
-            set_link(add_pair(n, "direct-read", XB_D2D, from, to, 393 + 0.3 * to), "NVLink", 18,
-                     26.5625e9);
-            add_pair(n, "staged", XB_D2D, from, to, 37 + 0.2 * to);
-            if ((int)from < to)
-                set_computed(add_pair(n, "direct-read", XB_BIDIR, from, to, 779),
-                             &xb_figure_overlap, 0.99);
+    struct xb_error error;
+    cJSON *tree = base(name);
+    assert_int_equal(xb_link_report_of_tree(name, tree, file, &error), XB_OK);
+    cJSON_Delete(tree);
+}
+
+/* Counts past the arrays' ends come from another process, which may have died while it wrote. */
+TEST(counts_of_attempts_and_hops_are_not_believed)
+{
+    static xb_link_writer *const writers[] = {xb_link_table_write, xb_link_nagios_write,
+                                              xb_link_nhc_write, xb_link_prometheus_write,
+                                              xb_link_json_write};
+    const struct xb_link_limits none = {0};
+    struct xb_link_file file;
+    struct xb_error error;
+    read_link("link/critical", &file);
+    for (size_t i = 0; i < file.report.device_count; i++) {
+        struct xb_link_device *device = &file.report.devices[i];
+        for (size_t j = 0; j < XB_LINK_ATTEMPTS; j++) {
+            device->attempts[j] = device->attempts[0];
+            device->attempts[j].at_rest.count = device->attempts[j].after.count = 1000;
+            device->attempts[j].load.count = 1000;
         }
+        device->attempt_count = 1000;
+        xb_verdict_of_device(device, &none, &file.report.verdicts[i]);
+        assert_true(file.report.verdicts[i].best < XB_LINK_ATTEMPTS);
+        assert_int_equal(file.report.verdicts[i].facts.hop_count, XB_PCIE_HOPS);
     }
-    spoil(&n->results[n->run.case_count - 1], XB_RESULT_ERROR, "17 bytes are wrong");
-    spoil(add(n, &managed, "advise", XB_H2D, 1), XB_RESULT_SKIPPED, "the deadline came");
-    n->run.deadline = 60;
+    FILE *null = fopen("/dev/null", "w");
+    assert_non_null(null);
+    for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++)
+        assert_int_equal(writers[i](null, &file.report, &error), XB_OK);
+    fclose(null);
+    xb_link_file_free(&file);
 }
 
-static void make_latency_example(struct node *n)
+/* ---- without memory for a part of a document nothing of it is written ---- */
+
+static enum xb_status write_record(FILE *stream, const void *what, struct xb_error *error)
 {
-    n->run.device_count = 2;
-    add_latency(n, &pageable, XB_H2D);
-    add_latency(n, &pinned, XB_H2D);
-    set_latency(add_latency(n, &pinned, XB_D2H), 6.6e-6, 0);
-    for (unsigned from = 0; from < 2; from++) {
-        struct xb_result *row = add_latency(n, &peer, XB_D2D);
-        row->test.variant = "direct-read";
-        row->test.device = from;
-        row->test.peer = 1 - (int)from;
-    }
-    spoil(add_latency(n, &async, XB_H2D), XB_RESULT_ERROR, "17 bytes are wrong");
+    return xb_result_json_write(stream, what, XB_JSON_INDENTED, error);
 }
 
-static int write_one(const char *directory, const char *name, sink write, const struct xb_run *run)
+static enum xb_status write_link(FILE *stream, const void *what, struct xb_error *error)
 {
-    char path[512];
+    return xb_link_json_write(stream, what, error);
+}
+
+static enum xb_status write_comparison(FILE *stream, const void *what, struct xb_error *error)
+{
+    return xb_compare_json_write(stream, what, error);
+}
+
+static enum xb_status write_benchmark_action(FILE *stream, const void *what, struct xb_error *error)
+{
+    return xb_compare_benchmark_action_write(stream, what, error);
+}
+
+static enum xb_status write_fleet(FILE *stream, const void *what, struct xb_error *error)
+{
+    return xb_fleet_json_write(stream, what, error);
+}
+
+TEST(json_survives_every_failed_allocation)
+{
     struct xb_record record;
     struct xb_error error;
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    FILE *file = fopen(path, "w");
-    if (file == NULL)
-        return 1;
-    int status = xb_record_of_run(run, &record, &error) != XB_OK;
-    if (status == 0) {
-        status = write(file, &record, &error) != XB_OK;
-        xb_record_free(&record);
-    }
-    return fclose(file) != 0 ? 1 : status;
-}
-
-/* `test_sinks DIRECTORY` writes runs as above as JSON, to be held against the schema, and as tables
- * to be looked at. */
-static int write_examples(const char *directory)
-{
-    void *first = NULL, *second = NULL, *third = NULL;
-    if (setup(&first) != 0 || node_setup(&second) != 0 || node_setup(&third) != 0)
-        return 1;
-    const struct fixture *rows = first;
-    struct node *node = second;
-    struct node *latencies = third;
-    make_example(node);
-    make_latency_example(latencies);
-    int status = write_one(directory, "rows.json", write_indented, &rows->run) |
-                 write_one(directory, "node.json", write_indented, &node->run) |
-                 write_one(directory, "latencies.json", write_indented, &latencies->run) |
-                 write_one(directory, "rows.txt", write_all, &rows->run) |
-                 write_one(directory, "node.txt", write_all, &node->run) |
-                 write_one(directory, "latencies.txt", write_all, &latencies->run);
-    teardown(&first);
-    node_teardown(&second);
-    node_teardown(&third);
-    return status;
-}
-
-int main(int argc, char **argv)
-{
-    return argc == 2 ? write_examples(argv[1]) : run_topic("sinks");
+    struct xb_link_file link;
+    struct xb_comparison_file compared;
+    cJSON *tree = base("run/rows");
+    assert_int_equal(xb_record_of_tree("rows", tree, &record, &error), XB_OK);
+    cJSON_Delete(tree);
+    assert_true(fail_every_allocation(write_record, &record) > 3); /* else no hook was used */
+    read_link("link/peers", &link);
+    assert_true(fail_every_allocation(write_link, &link.report) > 3);
+    xb_link_file_free(&link);
+    tree = base("compare/pass");
+    assert_int_equal(xb_comparison_of_tree("pass", tree, &compared, &error), XB_OK);
+    cJSON_Delete(tree);
+    assert_true(fail_every_allocation(write_comparison, &compared.comparison) > 1);
+    compared.comparison.candidate = &record;
+    assert_true(fail_every_allocation(write_benchmark_action, &compared.comparison) > 1);
+    xb_comparison_file_free(&compared);
+    xb_record_free(&record);
+    struct xb_fleet_figure figure = {.name = "link h2d", .unit = XB_UNIT_RATE};
+    struct xb_fleet_node node = {.name = "gpu1"};
+    struct xb_fleet_source source = {.path = "a.json"};
+    struct xb_fleet_siblings siblings = {.figure = &figure};
+    struct xb_fleet_finding finding = {.node = &node, .figure = &figure, .text = "it is slow"};
+    const struct xb_fleet fleet = {.sources = &source, .source_count = 1};
+    const struct xb_fleet_judgement judgement = {.fleet = &fleet,
+                                                 .findings = &finding,
+                                                 .finding_count = 1,
+                                                 .siblings = &siblings,
+                                                 .sibling_count = 1};
+    assert_true(fail_every_allocation(write_fleet, &judgement) > 1);
 }
