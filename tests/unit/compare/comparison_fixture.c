@@ -117,27 +117,28 @@ static struct xb_record_case *add_case(struct xb_record *record, const char *tex
 /* What tells it from other cases. */
 static void describe(struct xb_record *record, struct xb_record_case *test, char **words)
 {
+    static const char *const own[] = {"variant", "device", "peer"};
     struct xb_record_fact *facts =
         xb_arena_new(&record->texts, MOST_WORDS * sizeof *test->parameters);
+    if (value_of(words, own[0]) != NULL)
+        test->variant = kept(record, value_of(words, own[0]));
+    test->device = (int)number_or(words, own[1], test->device);
+    test->peer = (int)number_or(words, own[2], test->peer);
     for (; *words != NULL; words++) {
-        const char *value =
-            strchr(*words, '=') != NULL ? kept(record, strchr(*words, '=') + 1) : "";
-        if (value_of(words, "variant") == strchr(*words, '=') + 1)
-            test->variant = value;
-        else if (strncmp(*words, "device=", 7) == 0)
-            test->device = (int)number_of(value);
-        else if (strncmp(*words, "peer=", 5) == 0)
-            test->peer = (int)number_of(value);
-        else if (strcmp(*words, "simultaneous") == 0)
-            test->simultaneous = true;
-        else if (value[0] != '\0')
-            facts[test->parameter_count++] =
-                (struct xb_record_fact){.name = kept(record, *words),
-                                        .value = value,
-                                        .is_text = strspn(value, "0123456789") < strlen(value)};
+        size_t length = strcspn(*words, "=");
+        bool is_parameter = (*words)[length] == '=';
+        test->simultaneous = test->simultaneous || strcmp(*words, "simultaneous") == 0;
+        for (size_t i = 0; i < COUNT_OF(own); i++)
+            is_parameter =
+                is_parameter && (strlen(own[i]) != length || strncmp(*words, own[i], length) != 0);
+        if (!is_parameter)
+            continue;
+        const char *value = kept(record, *words + length + 1);
+        facts[test->parameter_count++] = (struct xb_record_fact){
+            .name = xb_arena_print(&record->texts, "%.*s", (int)length, *words),
+            .value = value,
+            .is_text = strspn(value, "0123456789") < strlen(value)};
     }
-    for (size_t i = 0; i < test->parameter_count; i++)
-        *strchr((char *)facts[i].name, '=') = '\0';
     test->parameters = facts;
     fixture_sort(record);
 }
