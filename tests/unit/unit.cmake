@@ -92,7 +92,6 @@ if(XFERBENCH_HAS_URING)
   set(faults_of_storage io_uring_queue_init io_uring_register_buffers io_uring_submit_and_wait)
 endif()
 xferbench_add_unit_apart(fleet/fleet_read WRAP fts_read)
-xferbench_add_unit_apart(fleet/fleet_read_link)
 # What lies below is replaced, to be counted or steered.
 xferbench_add_unit_apart(backends/pattern WRAP xb_words_fastest)
 xferbench_add_unit_apart(measure/line WRAP xb_recorder_stage xb_recorder_thread xb_recorder_workers)
