@@ -141,20 +141,20 @@ def documents_of(text, folder):
         first, _, changes = part.partition("\n")
         name, _, numbers = first.partition("#")[0].strip().partition(" n=")
         for lines in repeated(changes, numbers):
-            document, told = base(name, folder), []
+            document, told, is_read = base(name, folder), [], False
             for line in lines.split("\n"):
                 told += textwrap.wrap(line, WIDTH, subsequent_indent="    ", break_long_words=False)
                 try:
                     if line == "read":
                         yield {**{k: v for k, v in document.items() if k != "templates"}, "told": "\n".join(told[:-1])}
-                        told = []
+                        told, is_read = [], True
                     elif line.startswith("row "):
                         change_row(document, line, Exact)
                     elif line.strip() and not line.startswith("#"):
                         change(document, line)
                 except (Wrong, ValueError, KeyError, IndexError) as error:
                     raise Wrong(f"{line}: {error!r}") from error
-            if told or not lines:
+            if not is_read:
                 document.pop("templates", None)
                 yield document
 
