@@ -2,9 +2,30 @@
 #pragma once
 
 /*
- * Two records made by hand, which a test changes and compares. There is one of each: every test
- * starts with begin(). Include after cmocka.h.
+ * Two records made by hand, which a test or the verbs of a text change and compare. There is one of
+ * each. Include after testing.h.
+ *
+ *     processes 8 [8]                    before the rest; as many in both files without the second
+ *     both CASE [RATIO [STEP]] [WORD...] a case that both files have; the candidate's median is
+ *     before CASE ..., after CASE ...    RATIO times 55 GB/s, and each process's by STEP more
+ *     again SIDE CASE [RATIO [STEP]]     the same of a case that is there
+ *     latency SIDE CASE HOST DEVICE [STEP]   10 and 5 us, times so much; "-" for none by that clock
+ *     figure SIDE CASE PROCESSES NAME VALUE [unit=U] [less], no-interval SIDE CASE
+ *     row SIDE CASE PROCESSES WHAT [REASON]   skipped, failed, verified (failed, but the data is
+ *                                        right), wrong, missing, cut, unfinished; or figures=N
+ *     timer SIDE CASE PROCESSES NAME
+ *     process SIDE PROCESSES WHAT        interrupted, late, deviceless; or failure="..."
+ *     device SIDE PROCESSES INDEX [name=N] [link=SPEEDxWIDTH [by=STEP]] [packets=PAYLOAD/REQUEST]
+ *     backend SIDE [NAME], driver SIDE [NAME], fact SIDE NAME [VALUE]
+ *     option SIDE NAME [VALUE]           SIDE may also be "defaults"
+ *     passing COUNT                      so many cases of pinned h2d that are the same in both
+ *     gate TEXT, threshold TEXT, alpha A, force, strict
+ *
+ * SIDE is before, after or both, CASE a mode/direction/size or as much of it as tells it from
+ * others, and PROCESSES a list or "*". The WORDs of a case are variant=V, device=N, peer=N,
+ * simultaneous, and any other name=value is a parameter.
  */
+#include "cases.h"
 #include "record_fixture.h"
 
 #include "compare/comparison.h"
@@ -19,27 +40,24 @@ extern struct xb_record before, after;
 extern struct xb_comparison_request request;
 extern struct xb_comparison result;
 
+#define COMPARISON_VERBS ((size_t)22)
+extern const struct verb comparison_verbs[COMPARISON_VERBS];
+
 /* Records of so many processes without a case, a threshold of 2 % and an alpha of 1 %. */
 void begin(size_t baseline, size_t candidate);
-/* Only what the text says gates. */
-void gate(const char *text);
+void begin_comparison(void); /* of eight */
+/* Compares, and tells all that came of it. What is written as JSON must be read back the same. */
+void tell_comparison(FILE *told);
 /* Releases what the last test left: a group's teardown. */
-int finish_group(void **state);
+int finish_comparison(void **state);
 
-/* In both files, the candidate's by `ratio` of the baseline's. */
-void add_both(const char *mode, const char *direction, uint64_t bytes, double ratio);
-void add_pinned(double ratio);
-/* `count` cases that are the same in both. */
-void add_passing(size_t count);
-/* A latency by the host's clock, and one by the device's. */
-void add_latency(double host_ratio, double device_ratio);
-
+/* In both files, the candidate's by `ratio` of the baseline's; `count` more of pinned h2d. */
+void add_pinned(double ratio, size_t count);
 void compare(void);
-/* The verdict, its exit code, and words of its reason. */
-void assert_overall(enum xb_outcome outcome, int code, const char *words);
-/* How many cases gate and have that outcome. Indicative ones do not count. */
-size_t count_judged(enum xb_outcome outcome);
-/* One case's basis, outcome, and words of its note; "" for none. */
-const struct xb_compared *assert_case(size_t i, enum xb_basis basis, enum xb_outcome outcome,
-                                      const char *words);
-void assert_near(double value, double expected);
+
+/* The widest table, with all that is known. */
+xb_compare_writer table_of_all;
+/* What is written of it; release with free(). */
+char *comparison_text(xb_compare_writer *write, const struct xb_comparison *comparison);
+/* The result, written as JSON and read again, has the same table. */
+void assert_read_back(void);

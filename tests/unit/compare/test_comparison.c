@@ -1,294 +1,256 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What two records are found to differ in: texts beside this file, and what takes many of them. */
 #include <math.h>
+#include <string.h>
 
 #include "testing.h"
 
 #include "comparison_fixture.h"
 
-/* ---- two records, and what is asked of them ---- */
+#include "base/options.h"
 
-/* One case, eight processes a side, compared. */
-static const struct xb_compared *verdict_of(double ratio, enum xb_outcome outcome)
+/* ---- texts ---- */
+
+TEST(verdicts_by_figures)
 {
-    begin(8, 8);
-    add_pinned(ratio);
-    compare();
-    assert_int_equal(result.case_count, 1);
-    return assert_case(0, XB_BASIS_TEST, outcome, "");
+    run_cases("compare/figures.txt", comparison_verbs, COMPARISON_VERBS, begin_comparison,
+              tell_comparison);
 }
 
-/* ---- figures ---- */
-
-TEST(names_outcomes)
+TEST(verdicts_by_what_became_of_cases)
 {
-    assert_string_equal(xb_outcome_name(XB_OUTCOME_PASS), "PASS");
-    assert_string_equal(xb_outcome_name(XB_OUTCOME_IMPROVED), "IMPROVED");
-    assert_string_equal(xb_outcome_name(XB_OUTCOME_INCONCLUSIVE), "INCONCLUSIVE");
-    assert_string_equal(xb_outcome_name(XB_OUTCOME_REGRESSION), "REGRESSION");
-    assert_string_equal(xb_outcome_name((enum xb_outcome)99), "unknown");
+    run_cases("compare/failures.txt", comparison_verbs, COMPARISON_VERBS, begin_comparison,
+              tell_comparison);
 }
 
-TEST(passes_what_is_the_same)
+TEST(gates_and_thresholds)
 {
-    const struct xb_compared *compared = verdict_of(1.0, XB_OUTCOME_PASS);
-    assert_ptr_equal(compared->test, &after.cases[0]);
-    assert_string_equal(compared->figure.name, "bandwidth");
-    assert_int_equal(xb_presence_of(compared), XB_IN_BOTH);
-    assert_true(compared->gates);
-    assert_int_equal(compared->baseline.processes, 8);
-    assert_int_equal(compared->candidate.processes, 8);
-    assert_near(compared->baseline.median, RATE * (1.0 + 3.5 * STEP));
-    assert_near(compared->candidate.median, RATE * (1.0 + 3.5 * STEP));
-    assert_true(compared->has_ratio);
-    assert_near(compared->ratio, 1.0);
-    assert_true(compared->has_interval);
-    assert_true(compared->low > 0.9992 && compared->low < 1.0);
-    assert_true(compared->high > 1.0 && compared->high < 1.0008);
-    assert_near(compared->confidence, 0.98);
-    assert_near(compared->p_pass, 1.0 / 12870.0);
-    assert_near(compared->p_regression, 1.0);
-    assert_near(compared->p_improved, 1.0);
-    assert_int_equal(result.gating_count, 1);
-    assert_int_equal(result.processes_needed, 5);
-    assert_true(result.comparable);
-    assert_int_equal(result.difference_count, 0);
-    assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower by 2 % or more");
+    run_cases("compare/gates.txt", comparison_verbs, COMPARISON_VERBS, begin_comparison,
+              tell_comparison);
 }
 
-TEST(judges_bandwidth)
+TEST(conditions_options_and_parameters)
 {
-    const struct xb_compared *compared = verdict_of(0.97, XB_OUTCOME_REGRESSION);
-    assert_near(compared->p_regression, 1.0 / 12870.0);
-    assert_near(compared->p_pass, 1.0);
-    assert_near(compared->ratio, 0.97);
-    assert_true(compared->low < 0.97 && compared->high > 0.97 && compared->high < 0.98);
-    assert_near(compared->candidate.median, 0.97 * RATE * (1.0 + 3.5 * STEP));
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 result is slower by 2 % or more");
-    verdict_of(0.985, XB_OUTCOME_PASS);
-    verdict_of(1.015, XB_OUTCOME_PASS);
-    compared = verdict_of(1.03, XB_OUTCOME_IMPROVED);
-    assert_near(compared->p_improved, 1.0 / 12870.0);
-    assert_near(compared->p_pass, 1.0 / 12870.0);
-    assert_overall(XB_OUTCOME_IMPROVED, 0, "The result is faster by 2 % or more");
-    verdict_of(0.98, XB_OUTCOME_INCONCLUSIVE);
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 result scatters too much");
-    verdict_of(1.02, XB_OUTCOME_PASS);
+    run_cases("compare/conditions.txt", comparison_verbs, COMPARISON_VERBS, begin_comparison,
+              tell_comparison);
 }
 
-TEST(judges_latency_the_other_way)
+static void tell_gates(FILE *told, char **words)
 {
-    static const struct {
-        double ratio;
-        enum xb_outcome outcome;
-    } expected[] = {{1.03, XB_OUTCOME_REGRESSION},   {1.015, XB_OUTCOME_PASS},
-                    {1.0, XB_OUTCOME_PASS},          {0.985, XB_OUTCOME_PASS},
-                    {0.97, XB_OUTCOME_IMPROVED},     {0.98, XB_OUTCOME_PASS},
-                    {1.02, XB_OUTCOME_INCONCLUSIVE}, {10.0, XB_OUTCOME_REGRESSION}};
-    for (size_t i = 0; i < COUNT_OF(expected); i++) {
-        begin(8, 8);
-        add_latency(expected[i].ratio, 1.0);
-        compare();
-        assert_int_equal(result.case_count, 2);
-        const struct xb_compared *host = assert_case(0, XB_BASIS_TEST, expected[i].outcome, "");
-        const struct xb_compared *device = assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
-        assert_string_equal(host->figure.name, "latency_host");
-        assert_near(host->ratio, expected[i].ratio);
-        assert_near(host->baseline.median, SECONDS * (1.0 + 3.5 * STEP));
-        assert_string_equal(device->figure.name, "latency_device");
-        assert_near(device->ratio, 1.0);
-        assert_near(device->p_pass, 1.0 / 12870.0);
-
-        begin(8, 8);
-        add_latency(1.0, expected[i].ratio);
-        compare();
-        assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
-        assert_case(1, XB_BASIS_TEST, expected[i].outcome, "");
-        assert_int_equal(result.gating_count, 2);
-        assert_int_equal(result.processes_needed, 5);
-        assert_int_equal(result.overall, expected[i].outcome);
+    struct xb_gates gates;
+    struct xb_error error;
+    memset(&gates, 0xa5, sizeof gates);
+    if (xb_gates_parse(words[1], &gates, &error) != XB_OK)
+        fprintf(told, "refused: %s\n", error.message);
+    for (size_t i = 0; i < gates.count; i++) {
+        const struct xb_gate *own = &gates.items[i];
+        fprintf(told, "%s%s/%s/%zu..%zu/%s", i > 0 ? ", " : "", own->mode != NULL ? own->mode : "*",
+                own->direction != NULL ? own->direction : "*", (size_t)own->least,
+                (size_t)own->most, own->figure != NULL ? own->figure : "*");
     }
+    fputs(gates.count > 0 ? "\n" : "", told);
+    xb_gates_free(&gates);
+    assert_null(gates.items);
+    assert_null(gates.words);
+    assert_int_equal(gates.count, 0);
+}
+
+TEST(words_of_gates_and_thresholds)
+{
+    struct verb verbs[] = {{"parse", tell_gates}, {"threshold", NULL}};
+    for (size_t i = 0; i < COMPARISON_VERBS; i++)
+        if (strcmp(comparison_verbs[i].name, "threshold") == 0)
+            verbs[1] = comparison_verbs[i];
+    RUN_CASES("compare/words.txt", verbs, begin_comparison, NULL);
+}
+
+/* ---- what takes many comparisons ---- */
+
+static void assert_only(enum xb_basis basis, enum xb_outcome outcome)
+{
+    compare();
+    assert_int_equal(result.cases[0].basis, basis);
+    assert_string_equal(xb_outcome_name(result.cases[0].outcome), xb_outcome_name(outcome));
 }
 
 /* However a ratio of just the threshold is rounded, it is neither less nor more. */
 TEST(says_nothing_on_the_boundary)
 {
-    for (int i = 0; i < 200; i++) {
-        double rate = RATE * (1.0 + 0.0137 * i);
+    const struct xb_figure *const figures[] = {&xb_figure_bandwidth, &xb_figure_latency_host};
+    for (size_t i = 0; i < 400; i++) {
+        const struct xb_figure *figure = figures[i % 2];
+        double value = (i % 2 == 0 ? RATE : SECONDS) * (1.0 + 0.0137 * (double)(i / 2));
+        double sign = i % 2 == 0 ? 1 : -1;
         begin(8, 8);
-        measure(&before, add_named(&before, "pinned", "h2d", MIB, false), &xb_figure_bandwidth,
-                rate, 0.0);
-        measure(&after, add_named(&after, "pinned", "h2d", MIB, false), &xb_figure_bandwidth,
-                rate * 0.98, 0.0);
-        compare();
-        const struct xb_compared *loss = assert_case(0, XB_BASIS_TEST, XB_OUTCOME_INCONCLUSIVE, "");
-        assert_near(loss->p_regression, 1.0);
-        assert_near(loss->p_pass, 1.0);
-        assert_near(loss->high, 0.98);
-        measure(&after, &after.cases[0], &xb_figure_bandwidth, rate * 1.02, 0.0);
-        compare();
-        const struct xb_compared *gain = assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
-        assert_near(gain->p_improved, 1.0);
-    }
-    for (int i = 0; i < 200; i++) {
-        double seconds = SECONDS * (1.0 + 0.0137 * i);
-        begin(8, 8);
-        measure(&before, add_named(&before, "pinned", "h2d", 8, true), &xb_figure_latency_host,
-                seconds, 0.0);
-        measure(&after, add_named(&after, "pinned", "h2d", 8, true), &xb_figure_latency_host,
-                seconds * 1.02, 0.0);
-        compare();
-        const struct xb_compared *loss = assert_case(0, XB_BASIS_TEST, XB_OUTCOME_INCONCLUSIVE, "");
-        assert_near(loss->p_regression, 1.0);
-        assert_near(loss->p_pass, 1.0);
-        measure(&after, &after.cases[0], &xb_figure_latency_host, seconds * 0.98, 0.0);
-        compare();
-        const struct xb_compared *gain = assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
-        assert_near(gain->p_improved, 1.0);
+        measure(&before, add_named(&before, "pinned", "h2d", 8, i % 2), figure, value, 0.0);
+        measure(&after, add_named(&after, "pinned", "h2d", 8, i % 2), figure,
+                value * (1 - sign * 0.02), 0.0);
+        assert_only(XB_BASIS_TEST, XB_OUTCOME_INCONCLUSIVE);
+        assert_true(result.cases[0].p_regression == 1.0 && result.cases[0].p_pass == 1.0);
+        measure(&after, &after.cases[0], figure, value * (1 + sign * 0.02), 0.0);
+        assert_only(XB_BASIS_TEST, XB_OUTCOME_PASS);
+        assert_true(result.cases[0].p_improved == 1.0);
     }
 }
 
-TEST(takes_a_threshold_of_nothing)
+TEST(needs_enough_processes)
 {
+    static const double ways[] = {1, 2, 6, 20, 70, 252, 924, 3432, 12870}; /* C(2 k, k) */
+    static const size_t tests[] = {1, 2, 3, 9, 10, 34, 35, 60};
+    for (size_t k = 1; k <= 8; k++)
+        for (size_t t = 0; t < COUNT_OF(tests); t++) {
+            bool enough = ways[k] >= (double)tests[t] / 0.01;
+            size_t needed = 1;
+            while (ways[needed] < (double)tests[t] / 0.01)
+                needed++;
+            begin(k, k);
+            add_pinned(0.9, 1);
+            add_pinned(1, tests[t] - 1);
+            assert_only(enough ? XB_BASIS_TEST : XB_BASIS_INDICATIVE, XB_OUTCOME_REGRESSION);
+            assert_int_equal(result.gating_count, tests[t]);
+            assert_int_equal(result.processes_needed, needed);
+            assert_int_equal(xb_comparison_exit_code(&result), enough ? 1 : 3);
+            char words[96];
+            snprintf(words, sizeof words, "Measure with --processes %zu.", needed > 8 ? needed : 8);
+            assert_string_equal(result.next, enough ? "" : words);
+        }
+}
+
+/* 3 tests at 0.15 are just what three processes a side can do, C(6, 3) = 20: rounding must not
+ * refuse it, and one test more is too many. */
+TEST(takes_what_is_just_enough)
+{
+    static const double ways[] = {1, 2, 6, 20, 70};
+    for (size_t k = 3; k <= 4; k++)
+        for (size_t tests = 1; tests < 30 && (double)tests < 0.5 * ways[k]; tests++) {
+            begin(k, k);
+            request.alpha = (double)tests / ways[k];
+            add_pinned(0.9, 1);
+            add_pinned(1, tests - 1);
+            assert_only(XB_BASIS_TEST, XB_OUTCOME_REGRESSION);
+            assert_int_equal(result.processes_needed, k);
+            add_pinned(1, 1);
+            assert_only(XB_BASIS_INDICATIVE, XB_OUTCOME_REGRESSION);
+        }
+}
+
+/* A list of numbers is as one of words. */
+TEST(takes_a_number_that_a_file_lacks_for_the_first_by_default)
+{
+    static const struct xb_option pieces = {
+        .name = "piece", .type = XB_OPTION_SIZES, .default_text = "256K,4K"};
+    static const struct xb_option blocks = {
+        .name = "blocks", .type = XB_OPTION_COUNTS, .default_text = "8,4", .maximum = 64};
+    static const struct xb_option *const rows[] = {&pieces, &blocks, NULL};
     static const struct {
-        double ratio;
-        enum xb_outcome outcome;
-    } expected[] = {{0.999, XB_OUTCOME_REGRESSION},
-                    {1.0, XB_OUTCOME_INCONCLUSIVE},
-                    {1.001, XB_OUTCOME_IMPROVED}};
-    for (size_t i = 0; i < COUNT_OF(expected); i++) {
+        struct xb_record_fact fact;
+        bool is_usual;
+    } all[] = {
+        {{.name = "piece", .value = "262144"}, true}, {{.name = "piece", .value = "4096"}, false},
+        {{.name = "blocks", .value = "8"}, true},     {{.name = "blocks", .value = "4"}, false},
+        {{.name = "layout", .value = "8"}, false},
+    };
+    for (size_t i = 0; i < 2 * COUNT_OF(all); i++) {
         begin(8, 8);
-        request.threshold = 0.0;
-        add_pinned(expected[i].ratio);
+        request.rows = rows;
+        add_pinned(1, 1);
+        struct xb_record_case *test = i % 2 == 0 ? &before.cases[0] : &after.cases[0];
+        test->parameters = &all[i / 2].fact;
+        test->parameter_count = 1;
         compare();
-        assert_case(0, XB_BASIS_TEST, expected[i].outcome, "");
+        assert_int_equal(result.case_count, 1);
+        assert_int_equal(result.cases[0].same_settings, all[i / 2].is_usual);
     }
 }
 
-/* One bad process of eight moves neither the ratio nor the verdict; three leave it open. */
-TEST(estimates_from_all_pairs)
+TEST(ignores_what_only_selects)
 {
-    begin(8, 8);
-    add_pinned(1.0);
-    measure_one(&after.cases[0], 3, &xb_figure_bandwidth, RATE / 10); /* one bad process */
-    compare();
-    const struct xb_compared *compared =
-        assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "1 of 8 processes");
-    assert_true(fabs(compared->ratio - 1.0) < 0.001);
-    assert_true(compared->p_pass > 1e-4 && compared->p_pass <= 0.01);
-    measure_one(&after.cases[0], 4, &xb_figure_bandwidth, RATE / 10);
-    measure_one(&after.cases[0], 5, &xb_figure_bandwidth, RATE / 10);
-    compare();
-    assert_case(0, XB_BASIS_TEST, XB_OUTCOME_INCONCLUSIVE, "3 of 8 processes");
-}
-
-TEST(compares_unequal_numbers)
-{
-    static const struct {
-        size_t n, m;
-        double p; /* 1 / C(n + m, n) */
-    } sides[] = {{5, 8, 1.0 / 1287}, {8, 5, 1.0 / 1287}, {5, 20, 1.0 / 53130}};
-    for (size_t i = 0; i < COUNT_OF(sides); i++) {
-        begin(sides[i].n, sides[i].m);
-        add_pinned(0.96);
+    static const char *const names[] = {
+        "mode",      "size",      "direction",    "device",        "backend", "latency",
+        "pairs",     "quick",     "simultaneous", "host-memory",   "access",  "managed",
+        "peer-path", "deadline",  "json",         "csv",           "quiet",   "help",
+        "version",   "processes", "interleave",   "baseline-json", "chunk",   "streams",
+        "buffers",   "passes",    "threads",      "steps"};
+    static const char *const modes[] = {"peer",      "async",         "managed",
+                                        "zero-copy", "double-buffer", "resident"};
+    for (size_t i = 0; i < 3 * COUNT_OF(names); i++) { /* of both files, or of one */
+        begin(8, 8);
+        for (size_t k = 0; k < 2 * COUNT_OF(modes); k++) {
+            struct xb_record *record = k % 2 == 0 ? &before : &after;
+            measure(record, add_named(record, modes[k / 2], "h2d", MIB, false),
+                    &xb_figure_bandwidth, RATE, STEP);
+        }
+        if (i % 3 < 2)
+            set_option(&before, names[i / 3], "1");
+        if (i % 3 != 1)
+            set_option(&after, names[i / 3], "2");
         compare();
-        const struct xb_compared *compared =
-            assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "");
-        assert_int_equal(compared->baseline.processes, sides[i].n);
-        assert_int_equal(compared->candidate.processes, sides[i].m);
-        assert_near(compared->p_regression, sides[i].p);
-        begin(sides[i].n, sides[i].m);
-        add_pinned(1.0);
-        compare();
-        assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
-    }
-    begin(2, 8); /* C(10, 2) = 45 */
-    add_pinned(0.96);
-    compare();
-    const struct xb_compared *compared =
-        assert_case(0, XB_BASIS_INDICATIVE, XB_OUTCOME_REGRESSION, "");
-    assert_near(compared->confidence, 1.0 - 2.0 / 45);
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "2 processes a file cannot decide.");
-}
-
-/* However many there are on the other side: a lucky few against a hundred would look certain. */
-TEST(needs_enough_processes_on_either_side)
-{
-    static const size_t sides[][2] = {{4, 8}, {8, 4}, {4, 100}, {100, 4}, {1, 100}, {2, 20}};
-    for (size_t i = 0; i < COUNT_OF(sides); i++) {
-        begin(sides[i][0], sides[i][1]);
-        add_pinned(0.9);
-        compare();
-        assert_case(0, XB_BASIS_INDICATIVE, XB_OUTCOME_REGRESSION, "");
-        assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "Measure with --processes 8.");
+        assert_int_equal(result.difference_count, 0);
     }
 }
 
-TEST(compares_a_hundred_processes)
-{
-    begin(100, 100);
-    add_pinned(0.96);
-    add_pinned(1.0);
-    compare();
-    const struct xb_compared *compared = assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "");
-    assert_int_equal(compared->baseline.processes, 100);
-    assert_int_equal(compared->candidate.processes, 100);
-    assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 2 results");
-}
+/* ---- the rest ---- */
 
-/* ---- all together ---- */
-
-TEST(puts_a_regression_before_all_else)
+TEST(names_outcomes)
 {
-    begin(8, 8);
-    add_pinned(1.0);
-    add_pinned(1.5);
-    compare();
-    assert_overall(XB_OUTCOME_IMPROVED, 0,
-                   "None of 2 results is slower by 2 % or more, and 1 is faster");
-    add_pinned(0.98);
-    compare();
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 3 results scatters too much");
-    add_pinned(0.9);
-    compare();
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 4 results is slower");
-}
-
-TEST(compares_what_cannot_be_compared_only_by_force)
-{
-    begin(8, 8);
-    add_pinned(0.9);
-    after.backend = "hip";
-    compare();
-    assert_false(result.comparable);
-    assert_null(result.cases);
-    assert_int_equal(result.case_count, 0);
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 4, "--force compares them anyway");
-    request.force = true;
-    compare();
-    assert_false(result.comparable);
-    assert_int_equal(result.difference_count, 1);
-    assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "");
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 result");
-    after.backend = "cuda"; /* force changes nothing where it is not needed */
-    compare();
-    assert_true(result.comparable);
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 result");
+    assert_string_equal(xb_outcome_name((enum xb_outcome)99), "unknown");
 }
 
 TEST(releases_what_is_empty)
 {
     struct xb_comparison empty = {0};
+    struct xb_gates gates = {0};
     xb_comparison_free(&empty);
+    xb_gates_free(&gates);
     begin(8, 8);
-    add_pinned(1.0);
+    add_pinned(1, 1);
     set_fact(&after, "kernel", "6.9.0");
     compare();
-    xb_comparison_free(&result);
-    assert_null(result.cases);
-    assert_null(result.differences);
-    assert_null(result.texts);
-    xb_comparison_free(&result);
+    for (int i = 0; i < 2; i++) {
+        xb_comparison_free(&result);
+        assert_null(result.cases);
+        assert_null(result.differences);
+        assert_null(result.texts);
+    }
 }
 
-GROUP(NULL, finish_group)
+/* As a file of this program has them, so that texts can be compared. */
+TEST(a_configuration_reads_as_its_file)
+{
+    static const struct xb_option time = {
+        .name = "time", .type = XB_OPTION_DURATION, .default_text = "50ms"};
+    static const struct xb_option kinds = {
+        .name = "kinds", .type = XB_OPTION_CHOICES, .argument = "KIND", .default_text = "a,b"};
+    static const struct xb_option flag = {.name = "flag", .type = XB_OPTION_FLAG};
+    static const struct xb_option text = {.name = "text", .type = XB_OPTION_TEXT};
+    static const struct xb_option sizes = {
+        .name = "sizes", .type = XB_OPTION_SIZES, .default_text = "0,1..4K", .maximum = 4096};
+    static const struct xb_option counts = {
+        .name = "counts", .type = XB_OPTION_COUNTS, .default_text = "4,16,8", .maximum = 64};
+    static const struct xb_option *const rows[] = {&time,  &kinds,  &flag, &text,
+                                                   &sizes, &counts, NULL};
+    static const char *const expected[] = {"0.05",
+                                           "[\"a\",\"b\"]",
+                                           "false",
+                                           NULL,
+                                           "[0,1,2,4,8,16,32,64,128,256,512,1024,2048,4096]",
+                                           "[4,16,8]"};
+    char *argv[] = {(char[]){"program"}, NULL};
+    struct xb_config config;
+    struct xb_error error;
+    struct xb_record record;
+    assert_int_equal(xb_config_parse(rows, 1, argv, &config, &error), XB_OK);
+    xb_record_of_config(&config, &record);
+    xb_config_free(&config);
+    assert_int_equal(record.option_count, COUNT_OF(expected));
+    for (size_t i = 0; i < COUNT_OF(expected); i++) {
+        assert_string_equal(record.options[i].name, rows[i]->name);
+        if (expected[i] == NULL)
+            assert_null(record.options[i].value);
+        else
+            assert_string_equal(record.options[i].value, expected[i]);
+    }
+    xb_record_free(&record);
+}
+
+GROUP(NULL, finish_comparison)

@@ -1,48 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* A fleet made by hand, and its judgement. There is only one, so every test starts with begin().
- * Include after cmocka.h. */
+/*
+ * A fleet made by hand, which verbs of a text add to, and its judgement. There is only one.
+ * Include after testing.h.
+ *
+ *     document [kind=K] [written=T] [dated=T] [late=S] [unsynchronised] [rank=R/OF]
+ *                                     one more, and what the next ones are like
+ *     with NAME=VALUE...              what is added is like this from then on: driver, model, link,
+ *                                     links (a number or "unknown"), unit, options, more (0 or 1),
+ *                                     speed, width, uuid, pci, told; "-" for not known
+ *     nodes NAMES [GPUS] [FIGURE=VALUES...] [step=S] [noise=S] [tails=S]
+ *                                     adds a document for each node, and a value of each figure for
+ *                                     each GPU. Both names and GPUs are Slurm's host expressions, a
+ *                                     list of values is one for each GPU, and so of width. From
+ *                                     node to node values differ by -2, -1, 0, 1, 2, -2, ... times
+ *                                     a step, by a random share, or lie far out at both ends
+ *     value NODE GPU FIGURE VALUE [peer=P] [scatter=S]    by the last document
+ *     pairs NAMES PAIRS FIGURE VALUE  of each pair, such as 0>1,1>0, by a document for each node
+ *     scatter NAMES SHARE             of the values that are there
+ *     complain NAMES GPU CODE TEXT [CAUSES]     by the last document; GPU "-" for the node itself
+ *     host NODE NAME                  what a node calls itself
+ *     expect [NAMES], alpha A
+ *     broken NAME                     a document that could not be read
+ *     show NAME                       what is kept: gpus, nodes, figures; not what is judged
+ *
+ * In uuid and pci {node} and {gpu} stand for the name and the index.
+ */
+#include "cases.h"
+
 #include "fleet/fleet.h"
 
 extern struct xb_fleet fleet;
-extern struct xb_fleet_judgement judged;
-extern struct xb_fleet_request request;
-/* The next GPUs, figures and documents are made like these. */
-extern struct xb_fleet_figure next_figure;
-extern struct xb_fleet_gpu next_gpu;
-extern struct xb_fleet_source next_source;
-extern const char *next_driver;
-/* of the next complaints; NULL */
-extern const char *next_causes;
 
-/* An empty fleet, alpha 1 %, H200s behind Gen5 x16, documents of link at time 1000, figure h2d. */
-void begin(void);
+#define FLEET_VERBS ((size_t)12)
+extern const struct verb fleet_verbs[FLEET_VERBS];
+
+/* An empty fleet, alpha 1 %, H200s behind Gen5 x16, documents of link at time 1000. */
+void begin_fleet(void);
 /* The teardown of a group: frees what the last test left. */
-int finish_group(void **state);
-
-/* These return the number of what they add. */
-size_t add_document(void);
-size_t add_node(const char *format, ...) __attribute__((format(printf, 1, 2))); /* its name */
-/* Adds a GPU of a node that add_node() returned, with a UUID made of both numbers. */
-size_t add_gpu(size_t node, unsigned index);
-size_t add_figure(const char *name);
-void add_value(size_t figure, size_t gpu, double value);
-void add_pair(size_t figure, size_t gpu, int peer, double value); /* the same, of a pair */
-/* Adds nodes "n0", "n1", ..., each with one document and one GPU. Their figure h2d is
- * `centre` x (1 + step x -2, -1, 0, 1, 2, -2, ...). Returns the figure. */
-size_t add_fleet(size_t nodes, double centre, double step);
-/* By the last document. */
-void complain(enum xb_fleet_code code, size_t gpu, const char *text);
-void complain_of_node(enum xb_fleet_code code, size_t node, const char *text);
-
-void judge(void);
-/* Asserts that the only finding with the code is about that node, and that its text has the words.
- */
-const struct xb_fleet_finding *assert_finding(enum xb_fleet_code code, const char *node,
-                                              const char *words);
-size_t count_of(enum xb_fleet_code code);
-/* Asserts that one note, or no note, has these words. */
-void assert_note(const char *words);
-void assert_no_note(const char *words);
-void assert_close(double value, double expected);
+int finish_fleet(void **state);
+/* Judges, and tells all that came of it. */
+void tell_judgement(FILE *told);
