@@ -262,7 +262,8 @@ def merged(documents, **changes):
         "schema": "xferbench.processes", "schema_version": 2, "timestamp": "2026-01-02T03:04:05Z",
         "asked": len(documents), "role": None, "program": None, "interleaved_with": None,
         "interrupted": False, "deadline_met": None,
-        "start": dict.fromkeys(("asked", "by", "began", "late_s")) | {"clock": dict.fromkeys(("synchronised", "error_s"))},
+        "start": dict.fromkeys(("asked", "by", "began",
+                                "late_s")) | {"clock": dict.fromkeys(("synchronised", "error_s"))},
         "processes": [{"index": i, "failure": None, "document": one} for i, one in enumerate(documents)],
     } | changes
 

@@ -65,12 +65,6 @@ class Files(Case):
         os.close(reading)
         os.close(writing)
 
-    def test_one_file_by_two_names(self):
-        os.symlink("good.json", self.path("link.json"))
-        os.link(self.path("good.json"), self.path("hard.json"))
-        for other in ("link.json", "hard.json"):
-            self.assert_refused(("one and the same file", other), "good.json", other)
-
     @unittest.skipIf(os.geteuid() == 0, "root may read anything")
     def test_what_may_not_be_read(self):
         os.chmod(self.write_json("secret.json", self.document), 0)
@@ -97,7 +91,7 @@ class Files(Case):
         for content, what in (
             ('{"a": "' + "x" * LARGE + '"}', "not a result file of xferbench"),
             ('{"' + "x" * LARGE + '": 1}', "not a result file of xferbench"),
-            ('{"a": "' + "x" * LARGE, "line 1, column 7: a text begins here and does not end"[:16]),
+            ('{"a": "' + "x" * LARGE, "line 1, column 7: "),
             ("\n" * LARGE + "x", f"line {LARGE + 1}, column 1"),
         ):
             self.write("large.json", content)

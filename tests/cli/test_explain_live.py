@@ -11,7 +11,7 @@ import subprocess
 import unittest
 
 import harness
-from harness import XFERBENCH, Case, program_of_build
+from harness import SMALL, XFERBENCH, Case, program_of_build, words_of
 
 COLLECTOR = program_of_build("collector.so")
 CUPTI = program_of_build("tests", "fake_cupti", "libcupti.so.13")
@@ -25,7 +25,8 @@ def fact(pid, what, **arguments):
 
 
 def span(pid, category, name, begin, end, **arguments):
-    return {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": 7, "ts": 1000 * begin, "dur": 1000 * (end - begin), "args": arguments}
+    return {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": 7, "ts": 1000 * begin,
+            "dur": 1000 * (end - begin), "args": arguments}
 
 
 def program(pid, name="train"):
@@ -62,21 +63,18 @@ class Scripts(Live):
         with open(self.path("input"), "rb") as file:
             outcome = self.shell_with(program(41), "cat; echo loud >&2; exit 7", code=7, stdin=file)
         self.assertEqual(outcome.out, "from outside\n")
-        words = ("loud\n", "train (41): 20.0 ms from the first copy or kernel to the last; the program ran ",
-                 "GPU 0 computed 50 % of the time, only copied 50 %", "while no kernel ran their calls blocked the thread for 10.0 ms")
-        self.assert_words(" ".join(outcome.err.split()), [word.strip() for word in words])
-        for line in outcome.err.splitlines():
-            self.assertLessEqual(len(line), 100)
+        self.assert_words(words_of(outcome.err), (
+            "loud", "train (41): 20.0 ms from the first copy or kernel to the last; the program ran",
+            "GPU 0 computed 50 % of the time, only copied 50 %",
+            "while no kernel ran their calls blocked the thread for 10.0 ms"))
+        self.check_lines(outcome.err, 100)
         document = self.load("out.json")
         source = document["source"]
         self.assertEqual((source["exit_code"], source["command"][:2], source["file"]), (7, ["sh", "-c"], None))
         self.assertGreater(source["wall_s"], 0)
         (one,) = document["programs"]
-        self.assertEqual((one["name"], one["process"], one["is_cut"], one["copies"][0]["count"]), ("train", 41, False, 2))
-
-    def test_json_on_standard_output(self):
-        outcome = self.assert_ends(NOTHING, "explain", "--json", "-", "--", "true")
-        self.assertEqual(self.load_text(outcome.out)["source"]["command"], ["true"])
+        self.assertEqual((one["name"], one["process"], one["is_cut"], one["copies"][0]["count"]),
+                         ("train", 41, False, 2))
 
     def test_how_it_ends(self):
         for end, code, words in (
@@ -87,21 +85,19 @@ class Scripts(Live):
             with self.subTest(end=end):
                 self.assert_words(self.shell_with(program(1), end, code=code).err, words)
                 self.assertEqual(self.load("out.json")["source"]["exit_code"], code)
-        outcome = self.shell("exit 0", code=NOTHING)
+        outcome = self.assert_ends(NOTHING, "explain", "--json", "-", "--", "true")
         self.assertIn("no copy and no kernel was seen", outcome.err)
+        self.assertEqual(self.load_text(outcome.out)["source"]["command"], ["true"])
         self.assert_usage(("nowhere",), "explain", "--", "./nowhere")
 
-    def test_without_a_goodbye(self):
+    def test_what_is_recorded(self):
+        """A program without a goodbye, one in which nothing can be seen, and two."""
         outcome = self.shell_with(program(1)[:-1])
         self.assertTrue(self.programs()[0]["is_cut"])
-        self.assertIn("or the program without a goodbye", " ".join(outcome.err.split()))
-
-    def test_a_problem(self):
+        self.assertIn("or the program without a goodbye", words_of(outcome.err))
         problem = [fact(9, "process_name", name="other"), fact(9, "xferbench_problem", text="it is held")]
         outcome = self.shell_with(problem, code=NOTHING)
         self.assertIn("xferbench: other (9): nothing can be seen in it: it is held\n", outcome.err)
-
-    def test_two_processes(self):
         outcome = self.shell_with(program(1) + program(2, "server"))
         self.assertEqual([(one["name"], one["process"]) for one in self.programs()], [("train", 1), ("server", 2)])
         self.assert_words(outcome.err, ("train (1): 20.0 ms", "server (2): 20.0 ms"))
@@ -114,22 +110,24 @@ class Scripts(Live):
         self.assert_folder_has("out.json")
 
     def test_a_profiler_is_there_already(self):
-        outcome = self.shell('echo "$CUDA_INJECTION64_PATH${XFERBENCH_EXPLAIN-}"', code=NOTHING, environment={"CUDA_INJECTION64_PATH": "/theirs"})
+        outcome = self.shell('echo "$CUDA_INJECTION64_PATH${XFERBENCH_EXPLAIN-}"', code=NOTHING,
+                             environment={"CUDA_INJECTION64_PATH": "/theirs"})
         self.assertEqual(outcome.out, "/theirs\n")
         self.assertIn("nothing can be seen in it: CUDA_INJECTION64_PATH is set", outcome.err)
 
     def test_xferbench_is_not_looked_into(self):
         """Nor what it runs."""
-        other = self.write("other", "#!/bin/sh\nenv > seen\nexit 2\n")
-        os.chmod(other, 0o755)
+        other = self.script("env >seen\nexit 2", "other")
         files = ("--json", "a", "--baseline-json", "b")
-        outcome = self.assert_ends(2, "explain", "--", XFERBENCH, *harness.SMALL, "--processes", "2", "--interleave", other, *files)
+        outcome = self.assert_ends(2, "explain", "--", XFERBENCH, *SMALL, "--processes", "2", "--interleave", other,
+                                   *files)
         self.assertIn("explain does not look into xferbench itself", outcome.err)
         self.assertIn("PATH=", self.read("seen"))
         self.assertNotRegex(self.read("seen"), "CUDA_INJECTION64_PATH|XFERBENCH_EXPLAIN")
 
     def test_signals_reach_it(self):
-        process = self.start("explain", "--", "sh", "-c", "trap 'echo told; exit 5' TERM; echo ready; while :; do sleep 0.01; done")
+        process = self.start("explain", "--", "sh", "-c",
+                             "trap 'echo told; exit 5' TERM; echo ready; while :; do sleep 0.01; done")
         self.assertEqual(process.stdout.readline(), b"ready\n")
         process.send_signal(signal.SIGTERM)
         self.assertEqual(self.assert_ended(5, process).out, "told\n")
@@ -159,8 +157,10 @@ class Collector(Live):
     def test_what_is_recorded(self):
         """The events themselves. A child that it forks adds none."""
         environment = harness.base_environment() | {
-            "LD_LIBRARY_PATH": os.path.dirname(CUPTI), "CUDA_INJECTION64_PATH": COLLECTOR, "XFERBENCH_EXPLAIN": self.write("t", "")}
-        subprocess.run([PROGRAM, "fork"], env=environment, check=True, timeout=harness.GUARD_S, stdout=subprocess.DEVNULL)
+            "LD_LIBRARY_PATH": os.path.dirname(CUPTI), "CUDA_INJECTION64_PATH": COLLECTOR,
+            "XFERBENCH_EXPLAIN": self.write("t", "")}
+        subprocess.run([PROGRAM, "fork"], env=environment, check=True, timeout=harness.GUARD_S,
+                       stdout=subprocess.DEVNULL)
         events = json.loads(f"[{self.read('t').rstrip().rstrip(',')}]")
         first, *spans, last = events
         self.assertEqual((first["args"], last["args"]), ({"name": "injected_program"}, {"dropped": 4}))
@@ -168,10 +168,13 @@ class Collector(Live):
         self.assertEqual([(one["cat"], one["name"], one["tid"], one["ts"], one["dur"], one["args"]) for one in spans], [
             ("cuda_runtime", "cudaMemcpyAsync", 11, 500, 2000, {"correlation": 1}),
             ("cuda_runtime", "cuMemcpyHtoDAsync", 11, 600, 1800, {"correlation": 1}),
-            ("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 7, 1000, 1000, on_gpu | {"correlation": 1, "bytes": MIB}),
+            ("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 7, 1000, 1000,
+             on_gpu | {"correlation": 1, "bytes": MIB}),
             ("kernel", 'add<"a\\b">( int)', 7, 2000, 3000, on_gpu | {"correlation": 2}),
-            ("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 7, 5000, 1000, on_gpu | {"correlation": 3, "bytes": 2 * MIB}),
-            ("gpu_memcpy", "Memcpy PtoP (Device -> Device)", 7, 6000, 1000, on_gpu | {"correlation": 4, "bytes": 4 * MIB}),
+            ("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 7, 5000, 1000,
+             on_gpu | {"correlation": 3, "bytes": 2 * MIB}),
+            ("gpu_memcpy", "Memcpy PtoP (Device -> Device)", 7, 6000, 1000,
+             on_gpu | {"correlation": 4, "bytes": 4 * MIB}),
             ("gpu_memset", "Memset", 7, 7000, 1500, on_gpu | {"correlation": 5, "bytes": 512}),
             ("nvtx", 'step "1"', 11, 250, 9000, {}),
         ])
@@ -182,7 +185,8 @@ class Collector(Live):
         self.assertRegex(outcome.out, r"^ran, NVTX_INJECTION64_PATH=.*/libcupti\.so\.13\n$")
         (one,) = self.programs()
         self.assertEqual((one["name"], one["dropped"], one["is_cut"]), ("injected_program", 4, False))
-        lanes = [(one["gpus"][0][lane]["count"], one["gpus"][0][lane]["bytes"]) for lane in ("h2d", "d2h", "other_copies", "kernels")]
+        lanes = [(one["gpus"][0][lane]["count"], one["gpus"][0][lane]["bytes"])
+                 for lane in ("h2d", "d2h", "other_copies", "kernels")]
         self.assertEqual(lanes, [(1, MIB), (1, 2 * MIB), (2, 4 * MIB + 512), (1, 0)])
         copies = {group["direction"]: (group["host_memory"], group["call"], group["mark"]) for group in one["copies"]}
         self.assertEqual(copies, {"h2d": ("pageable", "cudaMemcpyAsync", 'step "1"'), "d2h": ("pinned", None, None)})
@@ -190,7 +194,8 @@ class Collector(Live):
 
     def test_how_it_ends(self):
         """What was there is kept, and the program's code is its own; a process that it forks writes nothing."""
-        for words, code, is_cut in (("exit 6", 6, False), ("reset _exit 6", 6, True), ("fork", 0, False), ("fork exit 6", 6, False)):
+        for words, code, is_cut in (("exit 6", 6, False), ("reset _exit 6", 6, True), ("fork", 0, False),
+                                    ("fork exit 6", 6, False)):
             with self.subTest(words=words):
                 self.look_into(*words.split(), code=code)
                 (one,) = self.programs()
@@ -207,7 +212,8 @@ class Collector(Live):
             with self.subTest(word=word):
                 outcome = self.look_into("exit", "6", cupti=word, code=6)
                 self.assertTrue(outcome.out.startswith("ran"))
-                self.assertRegex(outcome.err, rf"^xferbench: injected_program \(\d+\): nothing can be seen in it: {reason}\n")
+                self.assertRegex(outcome.err,
+                                 rf"^xferbench: injected_program \(\d+\): nothing can be seen in it: {reason}\n")
                 self.assertEqual(self.programs()[0]["window_s"], 0)
 
 

@@ -96,7 +96,9 @@ class Help(Case):
     def test_calls(self):
         """What a program has to change: the words that people search for, where they are looked for."""
         for mode, words in (
-            ("pinned", ("cudaMallocHost", "hipHostMalloc", "cudaHostRegister", "cudaMemcpyAsync", "pin_memory=True", "non_blocking=True")),
+            ("pinned",
+             ("cudaMallocHost", "hipHostMalloc", "cudaHostRegister", "cudaMemcpyAsync", "pin_memory=True",
+              "non_blocking=True")),
             ("pageable", ("cudaMemcpyAsync", "xferbench help pinned", "HMM or ATS")),
             ("managed", ("cudaMemPrefetchAsync", "hipMemPrefetchAsync")),
             ("batch", ("cudaMemcpyBatchAsync",)),
@@ -147,7 +149,8 @@ class Manual(Case):
         for chapter in re.split(r"(?m)^## ", text_of(os.path.join(SOURCE, "docs", "options.md")))[1:]:
             title = chapter.partition("\n")[0]
             named = re.search(r"`xferbench \[?(\w+)", title)
-            for option in re.findall(r"(?m)^### .*`--([a-z0-9-]+)", chapter) if named or title.startswith("Mode ") else ():
+            for option in re.findall(r"(?m)^### .*`--([a-z0-9-]+)",
+                                     chapter) if named or title.startswith("Mode ") else ():
                 count += 1
                 where = text if option in ("help", "version", "color") else parts[named[1] if named else "run"]
                 self.assertRegex(where, rf"(?m)^\.TP\n.*\\fB--{option}\\fR", title)
@@ -171,7 +174,8 @@ class Manual(Case):
         """As `man --warnings` runs it, and as man does."""
         self.assert_silent("groff", "-mandoc", "-Tutf8", "-k", "-ww", "-Z", PAGE)
         if shutil.which("man"):
-            self.assertIn("xferbench", self.assert_silent("man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", PAGE))
+            self.assertIn("xferbench",
+                          self.assert_silent("man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", PAGE))
 
 
 class Completion(Case):
@@ -179,11 +183,13 @@ class Completion(Case):
         super().setUp()
         self.write("a-file.json", "")
         homes = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
-        self.environment = dict.fromkeys(homes, self.folder) | {"PATH": os.environ["PATH"], "LC_ALL": "C", "TERM": "dumb"}
+        self.environment = dict.fromkeys(homes, self.folder) | {"PATH": os.environ["PATH"], "LC_ALL": "C",
+                                                                "TERM": "dumb"}
 
     def ask(self, *command):
         """What a shell prints that is given a script."""
-        done = subprocess.run(command, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True,
+        done = subprocess.run(command, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                              capture_output=True,
                               text=True, timeout=GUARD_S, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done)
         return done.stdout

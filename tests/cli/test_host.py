@@ -81,12 +81,11 @@ class Measured(Case):
                     self.assertEqual(found[name] is None, value is None, name)
                     self.assertTrue(value is None or math.isclose(found[name], value, rel_tol=1e-9), (name, row))
 
-    def test_stopping_by_itself(self):
+    def test_samples(self):
+        """They stop by themselves; and each call returned before its data was there."""
         for row in self.rows("-m", "pageable,async", "-s", "64K", "-t", "20ms"):
             self.assertIn(row["stop_reason"], ("converged", "time-limit"))
             self.assertGreaterEqual(len(row["samples_s"]), 6)
-
-    def test_calls_return_before_the_data_is_there(self):
         for row in self.rows(*MANY, "--size", "4K,1M", *FEW):
             submit, wall = figure(row, "submit_time"), figure(row, "wall_time")
             self.assertGreater(submit["median"], 0)
@@ -95,9 +94,11 @@ class Measured(Case):
 
     def test_both_ways_at_once(self):
         """Neither begins before the whole nor ends behind it; what they had in common is a share of it."""
-        for row in self.rows("-m", "pinned,async", "-s", "64K", "-d", "bidir", "-n", "9", "-t", "1ms", "--chunk", "10000"):
+        for row in self.rows("-m", "pinned,async", "-s", "64K", "-d", "bidir", "-n", "9", "-t", "1ms", "--chunk",
+                             "10000"):
             ways = [figure(row, f"bandwidth_{way}")["samples"] for way in ("h2d", "d2h")]
-            for whole, there, back, overlap in zip(row["samples_s"], *ways, figure(row, "overlap")["samples"], strict=True):
+            for whole, there, back, overlap in zip(row["samples_s"], *ways, figure(row, "overlap")["samples"],
+                                                   strict=True):
                 there, back = row["bytes"] / there, row["bytes"] / back
                 self.assertLessEqual(max(there, back), whole * (1 + 1e-9))
                 share = min(max((there + back - whole) / whole, 0), 1)
@@ -127,7 +128,8 @@ class Measured(Case):
         for row in self.rows("--mode", "zero-copy", "--size", "60K", "--passes", "3", *FEW):
             copy, kernel = medians(row, "copy_time", "kernel_time")
             gain = row["bytes_moved"] / figure(row, "bandwidth")["median"] / 3 - kernel / 3
-            self.assertLessEqual(abs(figure(row, "break_even_passes")["median"] - (copy // gain + 1 if gain > 0 else 0)), 1)
+            self.assertLessEqual(abs(figure(row,
+                                            "break_even_passes")["median"] - (copy // gain + 1 if gain > 0 else 0)), 1)
         for row in self.rows("--mode", "quantize", "--size", "64K", "--encode-chunk", "16K", "--threads", "1,2", *FEW):
             rate, plain, decode, encode = medians(row, "bandwidth", "plain_bandwidth", "decode_rate", "encode_rate")
             ratio = {"fp16": 2, "bf16": 2, "int8": 256 / 68, "fp8": 4}[row["variant"]]
@@ -188,7 +190,8 @@ class Summary(Case):
         lines, rows = self.summary(self.folder), self.load("rates.json")["results"]
         self.assertEqual((lines[0], lines[1 + len(rows)]), ("rates", "times"))
         for line, row in zip(lines[1:], rows):
-            self.assertTrue(line.startswith(f"  {row['mode']} {row['variant']} {row['direction']} {row['device']} "), line)
+            self.assertTrue(line.startswith(f"  {row['mode']} {row['variant']} {row['direction']} {row['device']} "),
+                            line)
             bandwidth = figure(row, "bandwidth")
             self.assertIn(f"{bandwidth['median'] / 1e9:.2f} GB/s n=3" if bandwidth else " skipped ", line)
             self.assertEqual(" overlap " in line, figure(row, "overlap") is not None, line)

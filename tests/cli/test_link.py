@@ -87,7 +87,8 @@ class Link(Case):
         self.assertRegex(done.out, r"(?m)^GB/s, FROM +TO 0 +TO 1$")
         self.assertEqual(self.run_program("show", "link.json", "--verbose").out, done.out)
         done, document, _ = self.pairs("--no-peers")
-        self.assertEqual((document["pairs"], document["pairs_not_tested"]), ([], "--no-peers leaves pairs of devices out"))
+        self.assertEqual((document["pairs"], document["pairs_not_tested"]),
+                         ([], "--no-peers leaves pairs of devices out"))
         self.assertIn("Pairs: not tested: --no-peers", done.out)
 
     def test_pairs_that_are_slow_or_wrong(self):

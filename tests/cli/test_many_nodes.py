@@ -154,7 +154,8 @@ class Start(Case):
                     self.assertIsNone(process["document"]["start"]["asked"])
 
     def test_the_time_is_waited_for(self):
-        """It does not begin before a clock that stands still is put forward; and the wait is no part of what is left."""
+        """It does not begin before a clock that stands still is put forward; and the wait is no part of what is
+        left."""
         cases = (*harness.ONE, "--size", "64K..2M", "--time-limit", "300ms", "--warm-up", "1ms")
         process = self.start_in_an_hour(*cases, terminal=Terminal(), **self.hastened())
         self.put_forward(3600)
@@ -190,7 +191,8 @@ class Start(Case):
     def test_times_that_cannot_be(self):
         for words, time in (
             ("s ago", "2026-01-01T00:00:00Z"), ("s ago", "@1"), ("is no time", "tomorrow"),
-            ("is no time", "2026-02-30T00:00:00Z"), ("is not a decimal number", "+x"), ("days ahead", "2999-01-01T00:00:00Z"),
+            ("is no time", "2026-02-30T00:00:00Z"), ("is not a decimal number", "+x"),
+            ("days ahead", "2999-01-01T00:00:00Z"),
         ):
             self.assert_usage(("--start-at: ", words), *QUIET, "--start-at", time)
             self.assert_fails(UNTESTED, ("--start-at: ", words), *LINK, "--start-at", time)

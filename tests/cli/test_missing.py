@@ -6,11 +6,12 @@
 import copy
 import ctypes
 import json
+import os
 import re
 import unittest
 
 import harness
-from harness import (FEW, HOST, SMALL, Case, absent_environment, needs_cuda_stub, needs_stand_in, stand_in,
+from harness import (FEW, HOST, SMALL, SOURCE, Case, absent_environment, needs_cuda_stub, needs_stand_in, stand_in,
                      stub_environment, words_of)
 
 BUILT_IN = harness.built_in()
@@ -46,6 +47,10 @@ class NoGpu(Case):
                 self.assert_nothing(words, "--backend", name, environment={})
         outcome = self.assert_ends(3, "advise", "--in", "1M", "--gpu-time", "1ms", environment=absent_environment())
         self.assertIn("no GPU can be tested here", outcome.err)
+        trace = os.path.join(SOURCE, "tests", "golden", "explain", "measured-now", "a.json")
+        measured = ("explain", trace, "--measure", "--backend", "cuda")
+        outcome = self.assert_ends(2, *measured, environment=absent_environment())  # it costs no answer
+        self.assert_words(outcome.out + outcome.err, ("from the first copy or kernel", "nothing can be measured here"))
 
     @needs_cuda
     def test_cuda_without_a_driver(self):
@@ -66,7 +71,8 @@ class NoGpu(Case):
              "update the NVIDIA driver", "CUDA devices                  not counted"),
             ("no-device", [True, True, False], "libcuda.so.1   found", "enough for runtime",
              "CUDA devices                  none: no GPU is there", "CUDA_VISIBLE_DEVICES"),
-            ("mismatch", [True, True, False], "libcuda.so.1   found", "not counted: ", "cudaErrorSystemDriverMismatch", "803"),
+            ("mismatch", [True, True, False], "libcuda.so.1   found", "not counted: ", "cudaErrorSystemDriverMismatch",
+             "803"),
         ):
             with self.subTest(reason=reason):
                 self.assert_nothing(words, environment=stub_environment(reason))
@@ -81,7 +87,8 @@ class NoGpu(Case):
             (("'pined'", "'pinned'"), "--mode", "pined"), (("--streams",), "--mode", "pinned", "--streams", "2"),
             (("--direction h2d", "peer"), "--mode", "peer", "--direction", "h2d"),
             (("--simultaneous", "--latency"), "--simultaneous", "--latency"),
-            *((("--kernel-time",), "--backend", name, "--mode", "double-buffer", "--kernel-time", "AUTO") for name in BUILT_IN),
+            *((("--kernel-time",), "--backend", name, "--mode", "double-buffer", "--kernel-time", "AUTO")
+              for name in BUILT_IN),
         ):
             with self.subTest(arguments=arguments):
                 self.assert_usage(words, *arguments, "--json", "out.json", environment=absent_environment())
@@ -128,7 +135,8 @@ class ListJson(Case):
         def collect(value, path):
             if isinstance(value, dict) and path[-1:] not in (("facts",), ("lacks",)):  # whose keys are anybody's
                 kinds.setdefault(tuple("*" if isinstance(key, int) else key for key in path), path)
-            for key, item in value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ()):
+            for key, item in value.items() if isinstance(value,
+                                                         dict) else enumerate(value if isinstance(value, list) else ()):
                 collect(item, (*path, key))
 
         collect(document, ())

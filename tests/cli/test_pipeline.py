@@ -139,7 +139,8 @@ class Pipeline(Case):
         results = self.measure(*size, "--readers", "2")
         self.assertEqual([result["variant"] for result in results], list(ORDERS))
         for result in results:
-            self.assertEqual((result["direction"], result["bytes_moved"], result["timer"]), ("h2d", 300001, "host-clock"))
+            self.assertEqual((result["direction"], result["bytes_moved"], result["timer"]),
+                             ("h2d", 300001, "host-clock"))
             self.assertEqual((result["details"]["files"], result["details"]["readers"]), (1, 2))
         for word, is_tuned in (("auto", True), ("none", False)):
             for result in self.measure(*size, mode=(*MODE, "--kernel-time", word)):
@@ -150,7 +151,8 @@ class Pipeline(Case):
         several = ("--readers", "1,7", "--buffers", "2,5", "--order", "serial,overlapped")
         found = [(result["variant"], result["parameters"].get("buffers"))
                  for result in self.measure("--size", "5000", "--chunk", "64K", *several)]
-        self.assertEqual(sorted(found, key=str), [(o, b) for o, b in (("overlapped", 2), ("overlapped", 5), ("serial", None))
+        self.assertEqual(sorted(found, key=str),
+                         [(o, b) for o, b in (("overlapped", 2), ("overlapped", 5), ("serial", None))
                                                   for _ in range(2)])
 
     def test_own_files(self):
@@ -171,7 +173,8 @@ class Pipeline(Case):
             self.assertEqual([result["bytes_moved"] for result in results], [sum(lengths)] * 6)
         each = 32768 // 3 // 4096 * 4096
         for result in self.measure("--size", "256K", "--chunk", "32K", "--batch-files", "3"):
-            self.assertEqual((result["bytes_moved"], result["details"]["files"]), (262144 // each * each, 262144 // each))
+            self.assertEqual((result["bytes_moved"], result["details"]["files"]),
+                             (262144 // each * each, 262144 // each))
         empty = self.path("empty")
         os.mkdir(empty)
         self.assert_usage(("empty",), *PIPELINE, "--file", empty, "--batch-files", "4", *FEW)
@@ -221,7 +224,8 @@ class Pipeline(Case):
         names = ("bandwidth", "share_of_bound", "gpu_busy", "busy_compute")
         overlapped, serial = (figure(best[order], "bandwidth")["median"] for order in best)
         expected = {name: figure(best["overlapped"], name)["median"] for name in names}
-        expected |= {"slowest_stage_rate": min(figure(best["overlapped"], f"rate_{stage}")["median"] for stage in STAGES),
+        expected |= {"slowest_stage_rate": min(figure(best["overlapped"], f"rate_{stage}")["median"]
+                                               for stage in STAGES),
                      "ratio_serial": overlapped / serial}
         # The last two are said only where a busy or a quiet machine makes them certain.
         self.assertLessEqual(expected.keys() - {"ratio_serial", "busy_compute"}, said["XB-DISK"].keys())
@@ -273,7 +277,8 @@ class Pipeline(Case):
             (("EIO", "131072"), "preadv 131072 EIO", "--size", "200000"),
             (("shorter", "data"), "preadv 65536 end", "--file", path),
             # It is looked up three times before.
-            ((path, "became longer, 200001 bytes now and 200000"), "stat 3 more", "--file", path, "--order", "overlapped"),
+            ((path, "became longer, 200001 bytes now and 200000"), "stat 3 more", "--file", path, "--order",
+             "overlapped"),
             (("ENOSPC", "1 file of", "by TMPDIR"), "fallocate 1 ENOSPC", "--size", "200000"),
             (("ENOSPC", "name another folder"), "pwrite 0 ENOSPC", "--size", "200000", "--file", self.own),
             (("ENOSPC",), "pwrite 0 ENOSPC", "--size", "200000", "--batch-files", "2"),

@@ -9,7 +9,8 @@ import re
 import shutil
 
 import harness
-from harness import (COLOUR, CONTROL, FAKE, FEW, HOST, SMALL, XFERBENCH, Case, Terminal, committed, needs_stand_in, stand_in)
+from harness import (COLOUR, CONTROL, FAKE, FEW, HOST, SMALL, XFERBENCH, Case, Terminal, committed, needs_stand_in,
+                     stand_in)
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 PIPED = 100
@@ -17,7 +18,8 @@ WIDE = 400  # where nothing is left out
 NARROW = (40, 60, 80, 120)
 JOB = ("--in", "256M", "--out", "1M", "--gpu-time", "5ms", "--cpu-time", "90ms")
 # Tables of every kind: bandwidths, latencies, devices together, several processes, sweeps, matrices, links, pairs.
-KINDS = ("h200/all-256m", "h200/latency", "h200/sweep", "h200/batch-sweep", "h200/compare-again", "h200/pipeline-chunks",
+KINDS = ("h200/all-256m", "h200/latency", "h200/sweep", "h200/batch-sweep", "h200/compare-again",
+         "h200/pipeline-chunks",
          "h200/link-expect-gen6x16", "h200-x2/all-devices-1g", "h200-x2/simultaneous", "h200-x4/link-pairs",
          "h200-x4/nvb-peer")
 
@@ -127,7 +129,8 @@ class Places(Case):
             (show("h200/all-256m"), (bold + "Reading", yellow + "skipped", yellow + "noisy")),
             (show("h200-x4/link-pairs"), (green + "Node vm: OK", bold + "GPU")),
             (show("h200/link-expect-gen6x16"), (red + "CRITICAL",)),
-            (show("failed.json"), (f" {red}ERROR\x1b[0m", f" {red}NO\x1b[0m", f"  {red}ERROR\x1b[0m    pinned registered")),
+            (show("failed.json"),
+             (f" {red}ERROR\x1b[0m", f" {red}NO\x1b[0m", f"  {red}ERROR\x1b[0m    pinned registered")),
             (("advise", "rows.json", *JOB), (f"{green}Yes: use the GPU",)),
             (("compare", "old.json", "new.json"), (red,)),
             (("list",), (f"{bold}Backends\x1b[0m\n", f"{bold}Modes\x1b[0m\n", f"{green}host:\x1b[0m ")),
@@ -172,10 +175,12 @@ class UntrustedText(Case):
         files = ("--json", "a", "--baseline-json", "b")
         self.write(evil, "{}")
         for arguments in (
-            (evil,), ("run", evil), ("--backend", evil), ("--mode", evil), ("--size", evil), (f"--{evil}",), ("--help", evil),
+            (evil,), ("run", evil), ("--backend", evil), ("--mode", evil), ("--size", evil), (f"--{evil}",),
+            ("--help", evil),
             ("--help", "pinned", evil), (*SMALL, "--json", nowhere), (*SMALL, "--processes", "2", "--json", nowhere),
             (*SMALL, "--csv", nowhere), (*interleaved, nowhere, *files), ("list", "--json", nowhere),
-            (*link, "--json", nowhere), (*link, "--limits", nowhere), (*link, "--limits", evil), (*link, "--expect", evil),
+            (*link, "--json", nowhere), (*link, "--limits", nowhere), (*link, "--limits", evil),
+            (*link, "--expect", evil),
             (*link, "-f", "nagios", "--limits", nowhere), (*link, "-f", "nhc", "--limits", nowhere),
             ("compare", nowhere, nowhere), ("compare", evil, "b"), ("compare", "--threshold", evil, "a", "b"),
         ):
@@ -211,7 +216,8 @@ class UntrustedText(Case):
         for line in self.run_program("compare", "b" + evil, "merged.json", "-f", "github").out.splitlines():
             self.assertRegex(line, r"^::(error|warning|notice) title=xferbench [^:]*::")
             self.assertEqual((line.count("::"), "##[" in line), (2, False), line)
-        for files in (("b" + evil,), ("merged.json",), ("compared.json",), ("link.json",), ("merged.json", "missing" + evil)):
+        for files in (("b" + evil,), ("merged.json",), ("compared.json",), ("link.json",),
+                      ("merged.json", "missing" + evil)):
             with self.subTest(files=files):
                 outcome = self.check("show", *files)
                 self.assertEqual((outcome.code, "forged" in outcome.out), (len(files) - 1, True), outcome)

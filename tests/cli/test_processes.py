@@ -138,18 +138,6 @@ class Documents(Interleaving):
         self.assertTrue(table.isascii())
         self.assertNotIn("\x1b", table)
 
-    def test_more_warnings_than_there_is_room_for(self):
-        documents = self.copies(6)
-        for number, document in enumerate(documents):
-            document["results"][0]["warnings"] = [f"{'abcdef'[number]}{letter}" for letter in "abcdefgh"]
-        merged, table = self.merge(documents)
-        self.assertEqual(len(merged["results"][0]["warnings"]), 48)
-        self.assertEqual(table.count("  warning "), 33)
-        self.assertIn("there are more: the JSON has all", table)
-        merged, table = self.merge(self.copies(2))
-        self.assertEqual(merged["results"][0]["warnings"], [])
-        self.assertNotIn("Notes", table)
-
     def test_warnings_that_are_none(self):
         """An array of texts, as many as a run has at most."""
         wrong = (None, {}, "noisy", [1], [""], [None], ["x"] * 9)
@@ -293,7 +281,8 @@ class Failures(Interleaving):
         document = self.result("one.json")
         skip(document["results"][0])
         self.write_json("one.json", document)
-        baseline, _, _ = self.interleave(3, self.script("cat one.json; exit 3"))
+        baseline, candidate, _ = self.interleave(3, self.script("cat one.json; exit 3"))
+        self.assertEqual((self.fates(baseline), self.fates(candidate)), ([(3, None, True)] * 2, [FINE] * 2))
         self.assertEqual(baseline["results"][0]["status"], "skipped")
 
     def test_what_failed_is_told_where_no_table_tells_it(self):
@@ -363,8 +352,9 @@ class Interleaved(Interleaving):
         """Signals as usual, an empty input, no file of the parent's, a group of its own, nobody beside it but
         its guardian."""
         # Not by the shell itself: its redirections and pipelines would be among the files.
-        self.write("list.py", "import json, os\nfolder = f'/proc/{os.getppid()}/fd/'\n"
-                              "json.dump({fd: os.readlink(folder + fd) for fd in os.listdir(folder)}, open('files', 'w'))\n")
+        self.write(
+            "list.py", "import json, os\nfolder = f'/proc/{os.getppid()}/fd/'\n"
+            "json.dump({fd: os.readlink(folder + fd) for fd in os.listdir(folder)}, open('files', 'w'))\n")
         ignored, blocked = self.signals_of(
             f"{shlex.quote(sys.executable)} list.py\ncut -d' ' -f1,5 /proc/$$/stat >group\ncat >input\n"
             f'echo $$ $(cat /proc/$PPID/task/$PPID/children) >beside\nexec {PROGRAM} "$@"'

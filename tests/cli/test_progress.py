@@ -9,7 +9,8 @@ import harness
 from harness import FAKE, Case, Terminal
 
 # Three ways, each of which warms up for longer than the first half second, which is silent.
-WAYS = ("--mode", "pinned,pageable", "--direction", "h2d", "--size", "4M", "--time-limit", "300ms", "--warm-up", "250ms")
+WAYS = ("--mode", "pinned,pageable", "--direction", "h2d", "--size", "4M", "--time-limit", "300ms", "--warm-up",
+        "250ms")
 
 
 class Progress(Case):

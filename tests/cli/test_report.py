@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`report`: pages that stand alone, of any number of files, whatever is in them; their pictures, and the numbers of each.
-usage: test_report.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
+"""`report`: pages that stand alone, of any number of files, whatever is in them; their pictures, and the numbers of
+each. usage: test_report.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
 import copy
 import glob
@@ -161,7 +161,8 @@ class Pages(Report):
         document["differences"][0]["name"] = None
         self.write_json("compare.json", document)
         self.assert_succeeds("--mode", "double-buffer", "--size", "1M", *FEW, "--trace", "trace.json", program=FAKE)
-        page = self.report("list.json", "advise.json", "compare.json", "trace.json", "h200/link-1", "h200/compare-again",
+        page = self.report("list.json", "advise.json", "compare.json", "trace.json", "h200/link-1",
+                           "h200/compare-again",
                            "h200/all-256m")
         self.assert_words(page.words, (
             "list.json: list of devices", "advise.json: advice", "compare.json: comparison", "trace.json: timeline",
@@ -184,7 +185,8 @@ class Pages(Report):
         self.write("foreign.json", '{"schema": "<b>other</b>"}')
         self.write("text.json", "no JSON <i>at</i> all")
         os.mkdir(self.path("empty"))
-        page = self.report("broken.json", "missing.json", "h200/pinned-1g", "foreign.json", "text.json", "empty", code=1,
+        page = self.report("broken.json", "missing.json", "h200/pinned-1g", "foreign.json", "text.json", "empty",
+                           code=1,
                            err="(?s)broken.json.*missing.json.*foreign.json.*text.json")
         self.assert_words(page.words, ("5 of 6 files could not be read.", "1. broken.json", "2. missing.json",
                                        "3. pinned-1g.json: result", "4. foreign.json", "5. text.json"))
@@ -301,7 +303,8 @@ class Pictures(Report):
     @unittest.skipIf("hwloc" in harness.left_out(), "hwloc is not in this build")
     def test_nodes_with_devices(self):
         nodes = {"program": FAKE, "environment": {"XB_FAKE_NODES": "2"}}
-        self.assert_succeeds("--mode", "pinned", "--size", "64K", "--numa", "all", *FEW, "--json", "nodes.json", **nodes)
+        self.assert_succeeds("--mode", "pinned", "--size", "64K", "--numa", "all", *FEW, "--json", "nodes.json",
+                             **nodes)
         texts = texts_of(self.report("nodes.json").pictures("rows: NUMA nodes")[0])
         self.assertLessEqual({"device 0", "memory on", "node 0", "node 1"}, set(texts))
 
@@ -355,7 +358,8 @@ class Pictures(Report):
         for title in ("To the GPU, 1 GiB", "Back to the host, 1 GiB"):
             picture = page.pictures(title)[0]
             axis = next(line for line in picture.iter(f"{SVG}line") if line.get("class") == "axis")
-            bars = [box for box in picture.iter(f"{SVG}rect") if box.get("class") == "span" and float(box.get("height")) > 12]
+            bars = [box for box in picture.iter(f"{SVG}rect")
+                    if box.get("class") == "span" and float(box.get("height")) > 12]
             values = [float(text.text) for text in picture.iter(f"{SVG}text") if text.get("class") == "strong end"]
             self.assertEqual((len(bars), values), (7, sorted(values, reverse=True)))
             self.assertEqual({bar.get("x") for bar in bars}, {axis.get("x1")})

@@ -9,7 +9,8 @@ import os
 import re
 
 import harness
-from harness import (ABOUT_LATENCY, ASKS_FOR_MORE, CONTROL, FAKE, FEW, HOST, MODES, RESULTS, Case, Terminal, committed, needs_stand_in,
+from harness import (ABOUT_LATENCY, ASKS_FOR_MORE, CONTROL, FAKE, FEW, HOST, MODES, RESULTS, Case, Terminal, committed,
+                     needs_stand_in,
                      stand_in, words_of)
 
 FOREIGN = re.compile(r"/(hold-depth|repeat-[a-z-]+)\.json$")  # of other programs than xferbench
@@ -35,17 +36,16 @@ class AsTold(Show):
         self.assertNotEqual(told, "")
         self.load("out.json")  # holds it against its schema
         self.assertEqual(self.show("out.json"), told)
-        page = self.assert_succeeds("report", "out.json").out
-        self.assertEqual(page.count("<html"), 1)
-        return self.show("out.json", "--verbose")
+        return told
 
     def test_every_mode(self):
         """Each alone, of one size and of several, and all together; on one screen."""
         for mode in (*MODES, "all"):
             latency = ("--latency",) if mode in ABOUT_LATENCY else ()
-            for size in ("2M",) if latency else ("64K",) if mode in ("peer", "all") else ("64K", "4K..1M"):
+            for size in ("2M",) if latency else ("64K", "4K..1M") if mode in ("pinned", "async", "batch") else ("64K",):
                 with self.subTest(mode=mode, size=size):
                     self.assert_shown(0, "--mode", mode, *latency, "--size", size, *FEW, program=FAKE)
+                    self.assertIn("<html", self.assert_succeeds("report", "out.json").out)
                     text = self.on_terminal(80, "show", "out.json", NO_COLOR="1").out
                     self.check_lines(text, 80)
                     self.assertLessEqual(len(text.splitlines()), SCREEN, text)
@@ -57,7 +57,8 @@ class AsTold(Show):
             (0, "--mode", "pinned", "--size", "64K", "--device", "all", "--simultaneous", *FEW),
             (0, "--mode", "pinned,zero-copy", "--latency", *FEW), (3, "--size", "4K", *FEW, "--deadline", "1ns"),
             (0, "--mode", "pinned", "--size", "64K", *FEW, "--processes", "6"),
-            (0, "--mode", "pinned", "--latency", *FEW, "--processes", "2"), (3, "link", "--size", "16M", "--attempts", "1"),
+            (0, "--mode", "pinned", "--latency", *FEW, "--processes", "2"),
+            (3, "link", "--size", "16M", "--attempts", "1"),
         ):
             with self.subTest(arguments=arguments):
                 self.assert_shown(code, *arguments, program=FAKE)
@@ -76,7 +77,8 @@ class AsTold(Show):
             (1, ("--mode", "pinned", "--processes", "2"), {"DAMAGE": "h2d"}, ("ERROR",)),
         ):
             with self.subTest(more=more):
-                self.assert_words(self.assert_shown(code, *gpus, *more, environment=stand_in(**steering)), words)
+                self.assert_shown(code, *gpus, *more, environment=stand_in(**steering))
+                self.assert_words(self.show("out.json", "--verbose"), words)
         done = self.run_program("link", "--backend", "hip", "--json", "out.json", environment=stand_in())
         self.assertEqual(self.show("out.json"), done.out)
 
@@ -84,13 +86,15 @@ class AsTold(Show):
         """What a file has under `reading` is what the table says, and rests on rows of the file; nobody reads it."""
         arguments = ("--mode", "pageable,pinned,zero-copy", "--direction", "h2d", "--size", "4K,16M", *FEW)
         for more in ((), ("--processes", "3")):
-            told = self.assert_shown(0, *HOST, *arguments, *more)
+            self.assert_shown(0, *HOST, *arguments, *more)
+            told = self.show("out.json", "--verbose")
             document = self.load("out.json")
             section = told.partition("\nReading\n")[2].partition("\n\n")[0]
             lines = [words_of(line) for line in re.sub(r"\n {15}", " ", section).splitlines() if line.startswith("  ")]
             self.assertGreater(len(lines), 1, told)
             for line, entry in zip(lines, document["reading"], strict=True):
-                self.assertTrue(line.startswith(entry["label"]) and line.endswith(words_of(entry["text"])), (line, entry))
+                self.assertTrue(line.startswith(entry["label"]) and line.endswith(words_of(entry["text"])),
+                                (line, entry))
                 for case in entry["cases"]:
                     alike = [row for row in document["results"] if all(row[key] == case[key] for key in case)]
                     self.assertEqual(len(alike), 1, case)
@@ -162,8 +166,8 @@ class CommittedFiles(Show):
                 lacking += 1
                 with self.subTest(path=path, name=name):
                     page = self.assert_succeeds("report", "lacks.json", "--output", "-")
-                    compared = self.run_program("compare", path, "lacks.json")
-                    for outcome in (shown, page, compared):
+                    others = [self.run_program("compare", path, "lacks.json")] if lacking % 4 == 0 else []
+                    for outcome in (shown, page, *others):
                         self.assertIsNone(no_number.search(outcome.out + outcome.err), outcome)
         self.assertGreater(lacking, 30)
 

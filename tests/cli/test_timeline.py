@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One iteration recorded: files of --trace, what checks them, and the page that draws them. What --timeline prints is in
-tests/golden/run. usage: test_timeline.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
+"""One iteration recorded: files of --trace, what checks them, and the page that draws them. What --timeline prints
+is in tests/golden/run. usage: test_timeline.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
 import json
 import os
@@ -18,7 +18,8 @@ import check_trace  # noqa: E402  beside this file
 import show_trace  # noqa: E402  of the tests too
 
 SEVERAL = (*HOST, "--mode", "pageable,pinned,async,double-buffer", "--chunk", "256K", "--size", "1M", *FEW)
-PIPELINE = (*HOST, "--mode", "pipeline", "--size", "1M", "--readers", "2", *FEW, "--trace", "t.json", "--json", "r.json")
+PIPELINE = (*HOST, "--mode", "pipeline", "--size", "1M", "--readers", "2", *FEW, "--trace", "t.json", "--json",
+            "r.json")
 BROWSER = show_trace.find_browser()
 
 

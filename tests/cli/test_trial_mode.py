@@ -64,12 +64,14 @@ class TrialMode(Case):
             self.assertEqual([(f["unit"], f["more_is_better"], f["gates"]) for f in (whole, cost)],
                              [("s", False, False), ("1", False, False)])
             self.assertEqual((line["mode"], line["variant"], line["status"]), ("halves", "two-copies", "ok"))
-            self.assertEqual([float(line["whole_time_s"]), float(line["cost_of_halves"])], [whole["median"], cost["median"]])
+            self.assertEqual([float(line["whole_time_s"]), float(line["cost_of_halves"])],
+                             [whole["median"], cost["median"]])
 
     def test_what_is_shown(self):
         """As it was told, of one process and of several. A program without the mode lacks only what the mode says."""
         for processes in ("2", "1"):
-            told = self.assert_succeeds(*LARGE, "--processes", processes, "--json", "out.json").out.replace(ASKS_FOR_MORE, "")
+            told = self.assert_succeeds(*LARGE, "--processes", processes, "--json",
+                                        "out.json").out.replace(ASKS_FOR_MORE, "")
             self.assertEqual(self.assert_succeeds("show", "out.json").out, told)
             said = self.assert_succeeds("show", "out.json", "--verbose").out
             self.assertRegex(said, r"(?m)^halves +two-copies +h2d +16 MiB .* yes$")
@@ -103,7 +105,8 @@ class TrialMode(Case):
                 self.assertEqual(self.assert_succeeds("show", "comparison.json").out, table)
                 cases = [case for case in self.load("comparison.json")["cases"] if case["gates"]]
                 name = "cost_of_halves" if arguments else "bandwidth"
-                self.assertEqual([(c["mode"], c["figure"], c["verdict"]) for c in cases], [("halves", name, verdict)] * 2)
+                self.assertEqual([(c["mode"], c["figure"], c["verdict"]) for c in cases],
+                                 [("halves", name, verdict)] * 2)
         self.assert_usage(("cost_of_halfs", "cost_of_halves"),
                           "compare", "old.json", "new.json", "--gate", "halves/*/*/cost_of_halfs")
 

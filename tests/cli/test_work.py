@@ -22,14 +22,17 @@ class Work(Case):
     FORMS = {
         "nodes": lambda i: {"parameters": {"numa": i // 8}, "device": i % 8},
         "one device's nodes": lambda i: {"parameters": {"numa": i}},
-        "pairs": lambda i: {"mode": "peer", "variant": "direct-read", "direction": "d2d", "device": i // 32, "peer": i % 32 + 32},
+        "pairs": lambda i: {"mode": "peer", "variant": "direct-read", "direction": "d2d", "device": i // 32, "peer":
+        i % 32 + 32},
         "sizes": lambda i: {"bytes": SIZE + 64 * i, "bytes_moved": SIZE + 64 * i},
         "devices": lambda i: {"device": i % 64, "bytes": SIZE + 64 * (i // 64), "bytes_moved": SIZE + 64 * (i // 64)},
         "chunks": lambda i: {"mode": "async", "parameters": {"chunk": 4096 * (i + 1), "streams": 2}},
         "names": lambda i: {"mode": "async", "parameters": {f"p{i}_{k}": k for k in range(4)}},
-        "errors": lambda i: {"bytes": SIZE + 64 * i, "status": "error", "reason": f"reason {i}", "figures": [], "samples_s": [],
+        "errors": lambda i: {"bytes": SIZE + 64 * i, "status": "error", "reason": f"reason {i}", "figures": [],
+        "samples_s": [],
                              "timer": None, "bytes_moved": None, "stop_reason": None, "verified": None} if i else {},
-        "warnings": lambda i: {"bytes": SIZE + 64 * i, "bytes_moved": SIZE + 64 * i, "warnings": [f"warning {chr(97 + i % 26)}{i}"]},
+        "warnings": lambda i: {"bytes": SIZE + 64 * i, "bytes_moved": SIZE + 64 * i,
+                               "warnings": [f"warning {chr(97 + i % 26)}{i}"]},
     }
     COMMANDS = {
         "show": ("show", "a.json"),

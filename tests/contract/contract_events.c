@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 /* Queues that are held, and events. */
-#include "backends/verify.h"
 #include "contract.h"
 
 #include <stdio.h>
 #include <string.h>
+
+struct group event_tests = {"events", "holds and events", false, 0, {}};
+#define OWN_GROUP event_tests
 
 /* ---- hold ---- */
 
@@ -14,208 +16,160 @@
  * Another queue's work shows that the device had the time to run what was held. In the second round
  * all but the first copy are within the device, of an odd size.
  */
-static void test_held_work_starts_at_the_release(void **state)
+TEST(held_work_starts_at_the_release)
 {
-    struct fixture *f = *state;
-    const struct xb_backend *b = f->backend;
-    struct xb_error error;
     struct xb_queue *other = NULL;
-    struct xb_buffer *scratch = NULL;
-    struct xb_buffer *within = NULL;
     const struct xb_device_info *info = &f->device->info;
-    if ((info->capabilities & XB_CAP_HOLD) == 0)
-        skip();
-    must(b->queue_open(f->device, &other, &error), &error);
-    must(b->buffer_allocate(f->device, XB_MEMORY_PINNED, BYTES, &scratch, &error), &error);
-    must(b->buffer_allocate(f->device, XB_MEMORY_DEVICE, BYTES, &within, &error), &error);
+    NEEDS(XB_CAP_HOLD);
+    MUST(queue_open, f->device, &other);
+    struct xb_buffer *scratch = allocate(XB_MEMORY_PINNED);
+    struct xb_buffer *within = allocate(XB_MEMORY_DEVICE);
     unsigned char *host = f->pinned->host_address;
-    fill(f, pattern);
-    must(b->queue_wait(f->queue, &error), &error);
+    fill(pattern);
+    await();
     for (int round = 0; round < 3; round++) {
         memset(host, 1, 64);
-        must(b->queue_hold(f->queue, &error), &error);
+        hold();
         for (unsigned used = 0; used < info->held_operations;) {
             bool is_local =
                 round == 1 && used > 0 && used + XB_LOCAL_COPY_OPERATIONS <= info->held_operations;
-            must(b->queue_copy(f->queue, is_local ? within : f->pinned, 0, f->there, 0,
-                               is_local ? BYTES : 64, &error),
-                 &error);
+            copy(is_local ? within : f->pinned, 0, f->there, 0, is_local ? BYTES : 64);
             used += is_local ? XB_LOCAL_COPY_OPERATIONS : 1;
         }
         for (int i = 0; i < 20; i++)
-            must(b->queue_copy(other, scratch, 0, f->there, 0, BYTES, &error), &error);
-        must(b->queue_wait(other, &error), &error);
+            MUST(queue_copy, other, scratch, 0, f->there, 0, BYTES);
+        MUST(queue_wait, other);
         for (int i = 0; i < 64; i++)
             assert_int_equal(((volatile unsigned char *)host)[i], 1);
-        b->queue_release(f->queue);
-        must(b->queue_wait(f->queue, &error), &error);
-        assert_true(xb_host_check(host, 0, 64, pattern).wrong_bytes == 0);
+        release();
+        await();
+        EXPECT_BYTES(host, 0, 64, pattern);
     }
-    b->queue_release(f->queue); /* not held: nothing happens */
-    b->queue_close(other);
-    b->buffer_free(within);
-    b->buffer_free(scratch);
+    release(); /* not held: nothing happens */
+    tested->queue_close(other);
+    tested->buffer_free(within);
+    tested->buffer_free(scratch);
 }
 
-static void test_closing_a_held_queue_does_not_hang(void **state)
+TEST(closing_a_held_queue_does_not_hang)
 {
-    struct fixture *f = *state;
-    struct xb_error error;
     struct xb_queue *queue = NULL;
-    if ((f->device->info.capabilities & XB_CAP_HOLD) == 0)
-        skip();
-    must(f->backend->queue_open(f->device, &queue, &error), &error);
-    must(f->backend->queue_hold(queue, &error), &error);
-    must(f->backend->queue_copy(queue, f->there, 0, f->pinned, 0, BYTES, &error), &error);
-    f->backend->queue_close(queue);
-    f->backend->queue_close(NULL);
+    NEEDS(XB_CAP_HOLD);
+    MUST(queue_open, f->device, &queue);
+    MUST(queue_hold, queue);
+    MUST(queue_copy, queue, f->there, 0, f->pinned, 0, BYTES);
+    tested->queue_close(queue);
+    tested->queue_close(NULL);
 }
 
 /* ---- events ---- */
 
-static void test_events_measure_what_lies_between(void **state)
+TEST(events_measure_what_lies_between)
 {
-    struct fixture *f = *state;
-    const struct xb_backend *b = f->backend;
     struct xb_event *events[3] = {NULL};
-    struct xb_error error;
     double parts[2];
     double whole = 0;
     for (int i = 0; i < 3; i++)
-        must(b->event_open(f->device, &events[i], &error), &error);
+        MUST(event_open, f->device, &events[i]);
     for (int i = 0; i < 3; i++) {
-        must(b->event_record(events[i], f->queue, &error), &error);
-        must(b->queue_copy(f->queue, f->there, 0, f->pinned, 0, BYTES, &error), &error);
+        MUST(event_record, events[i], f->queue);
+        copy(f->there, 0, f->pinned, 0, BYTES);
     }
-    must(b->queue_wait(f->queue, &error), &error);
+    await();
     for (int i = 0; i < 2; i++)
-        must(b->event_elapsed(events[i], events[i + 1], &parts[i], &error), &error);
-    must(b->event_elapsed(events[0], events[2], &whole, &error), &error);
+        MUST(event_elapsed, events[i], events[i + 1], &parts[i]);
+    MUST(event_elapsed, events[0], events[2], &whole);
     assert_true(parts[0] > 0 && parts[1] > 0);
     /* Sums agree but for the clock's resolution (backend.h: about 0.5 us). */
     double difference = whole - parts[0] - parts[1];
     assert_true(difference < 2e-6 && difference > -2e-6);
-    must(b->event_elapsed(events[2], events[0], &parts[0], &error), &error);
+    MUST(event_elapsed, events[2], events[0], &parts[0]);
     assert_true(parts[0] < -whole + 2e-6 && parts[0] > -whole - 2e-6);
     for (int i = 0; i < 3; i++)
-        b->event_close(events[i]);
-    b->event_close(NULL);
+        tested->event_close(events[i]);
+    tested->event_close(NULL);
 }
 
-static void test_elapsed_of_an_unrecorded_event_fails(void **state)
+TEST(elapsed_of_an_unrecorded_event_fails)
 {
-    struct fixture *f = *state;
     struct xb_event *start = NULL;
     struct xb_event *stop = NULL;
-    struct xb_error error = {0};
     double seconds = -1;
-    must(f->backend->event_open(f->device, &start, &error), &error);
-    must(f->backend->event_open(f->device, &stop, &error), &error);
-    assert_int_not_equal(f->backend->event_elapsed(start, stop, &seconds, &error), XB_OK);
-    assert_string_not_equal(error.message, "");
-    f->backend->event_close(start);
-    f->backend->event_close(stop);
+    MUST(event_open, f->device, &start);
+    MUST(event_open, f->device, &stop);
+    FAILS(XB_OK, event_elapsed, start, stop, &seconds);
+    tested->event_close(start);
+    tested->event_close(stop);
 }
 
 /* A second queue reads what the held first one writes: it must wait for the event between them. */
-static void test_queues_wait_for_events(void **state)
+TEST(queues_wait_for_events)
 {
-    struct fixture *f = *state;
-    const struct xb_backend *b = f->backend;
     struct xb_queue *second = NULL;
     struct xb_event *event = NULL;
-    struct xb_error error;
-    must(b->queue_open(f->device, &second, &error), &error);
-    must(b->event_open(f->device, &event, &error), &error);
+    MUST(queue_open, f->device, &second);
+    MUST(event_open, f->device, &event);
     memset(f->pinned->host_address, 0, BYTES);
-    bool hold = (f->device->info.capabilities & XB_CAP_HOLD) != 0;
-    if (hold)
-        must(b->queue_hold(f->queue, &error), &error);
-    fill(f, pattern);
-    must(b->event_record(event, f->queue, &error), &error);
-    must(b->queue_wait_event(second, event, &error), &error);
-    must(b->queue_copy(second, f->pinned, 0, f->there, 0, BYTES, &error), &error);
-    if (hold)
-        b->queue_release(f->queue);
-    must(b->queue_wait(second, &error), &error);
-    assert_true(xb_host_check(f->pinned->host_address, 0, BYTES, pattern).wrong_bytes == 0);
-    must(b->queue_wait(f->queue, &error), &error);
-    b->event_close(event);
-    b->queue_close(second);
+    if (can(XB_CAP_HOLD))
+        hold();
+    fill(pattern);
+    MUST(event_record, event, f->queue);
+    MUST(queue_wait_event, second, event);
+    MUST(queue_copy, second, f->pinned, 0, f->there, 0, BYTES);
+    if (can(XB_CAP_HOLD))
+        release();
+    MUST(queue_wait, second);
+    EXPECT_BYTES(f->pinned->host_address, 0, BYTES, pattern);
+    await();
+    tested->event_close(event);
+    tested->queue_close(second);
 }
 
-static void test_a_wait_for_an_event_that_was_never_recorded(void **state)
+TEST(a_wait_for_an_event_that_was_never_recorded)
 {
-    struct fixture *f = *state;
     struct xb_event *event = NULL;
-    struct xb_error error;
-    must(f->backend->event_open(f->device, &event, &error), &error);
-    must(f->backend->event_wait(event, &error), &error);
-    f->backend->event_close(event);
+    MUST(event_open, f->device, &event);
+    MUST(event_wait, event);
+    tested->event_close(event);
 }
 
 /* Copies that take their time stand before the event, and it is its latest record that counts. */
-static void test_events_are_waited_for(void **state)
+TEST(events_are_waited_for)
 {
-    struct fixture *f = *state;
-    const struct xb_backend *b = f->backend;
     struct xb_event *event = NULL;
-    struct xb_error error;
     const unsigned char *host = f->pinned->host_address;
-    must(b->event_open(f->device, &event, &error), &error);
+    MUST(event_open, f->device, &event);
     for (int round = 0; round < 3; round++) {
         const struct xb_pattern other = {.seed = 99 + (unsigned)round};
         for (int i = 0; i < 10; i++)
-            must(b->queue_copy(f->queue, f->there, 0, f->pinned, 0, BYTES, &error), &error);
-        fill(f, other);
-        must(b->queue_copy(f->queue, f->pinned, 0, f->there, 0, BYTES, &error), &error);
-        must(b->event_record(event, f->queue, &error), &error);
-        must(b->event_wait(event, &error), &error);
-        assert_true(xb_host_check(host, 0, BYTES, other).wrong_bytes == 0);
-        must(b->event_wait(event, &error), &error); /* again, for it is reached */
+            copy(f->there, 0, f->pinned, 0, BYTES);
+        fill(other);
+        copy(f->pinned, 0, f->there, 0, BYTES);
+        MUST(event_record, event, f->queue);
+        MUST(event_wait, event);
+        EXPECT_BYTES(host, 0, BYTES, other);
+        MUST(event_wait, event); /* again, for it is reached */
     }
-    b->event_close(event);
+    tested->event_close(event);
 }
 
 /* A wait for all would end with the hold, when that gives way, and see what was held. */
-static void test_a_wait_for_an_event_is_for_what_stands_before_it(void **state)
+TEST(a_wait_for_an_event_is_for_what_stands_before_it)
 {
-    struct fixture *f = *state;
-    const struct xb_backend *b = f->backend;
     struct xb_event *event = NULL;
-    struct xb_error error;
     const unsigned char *host = f->pinned->host_address;
-    if (!can(f, XB_CAP_HOLD))
-        skip();
-    must(b->event_open(f->device, &event, &error), &error);
-    fill(f, pattern);
-    must(b->queue_copy(f->queue, f->pinned, 0, f->there, 0, BYTES, &error), &error);
-    must(b->event_record(event, f->queue, &error), &error);
-    must(b->queue_hold(f->queue, &error), &error);
-    fill(f, poison);
-    must(b->queue_copy(f->queue, f->pinned, 0, f->there, 0, BYTES, &error), &error);
-    must(b->event_wait(event, &error), &error);
-    assert_true(xb_host_check(host, 0, BYTES, pattern).wrong_bytes == 0);
-    b->queue_release(f->queue);
-    await(f);
-    assert_true(xb_host_check(host, 0, BYTES, poison).wrong_bytes == 0);
-    b->event_close(event);
-}
-
-static const struct CMUnitTest tests[] = {
-    TEST(test_held_work_starts_at_the_release),
-    TEST(test_closing_a_held_queue_does_not_hang),
-    TEST(test_events_measure_what_lies_between),
-    TEST(test_elapsed_of_an_unrecorded_event_fails),
-    TEST(test_queues_wait_for_events),
-    TEST(test_a_wait_for_an_event_that_was_never_recorded),
-    TEST(test_events_are_waited_for),
-    TEST(test_a_wait_for_an_event_is_for_what_stands_before_it),
-};
-
-int run_event_tests(const char *name)
-{
-    char group[64];
-    snprintf(group, sizeof group, "%s: holds and events", name);
-    return _cmocka_run_group_tests(group, tests, sizeof tests / sizeof tests[0], NULL, NULL);
+    NEEDS(XB_CAP_HOLD);
+    MUST(event_open, f->device, &event);
+    fill(pattern);
+    copy(f->pinned, 0, f->there, 0, BYTES);
+    MUST(event_record, event, f->queue);
+    hold();
+    fill(poison);
+    copy(f->pinned, 0, f->there, 0, BYTES);
+    MUST(event_wait, event);
+    EXPECT_BYTES(host, 0, BYTES, pattern);
+    release();
+    await();
+    EXPECT_BYTES(host, 0, BYTES, poison);
+    tested->event_close(event);
 }

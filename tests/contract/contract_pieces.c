@@ -2,12 +2,14 @@
 #define _POSIX_C_SOURCE 200809L
 /* Many copies at once: batches, kernels, graphs and rows move every byte of a piece and no other.
  */
-#include "backends/verify.h"
 #include "contract.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct group piece_tests = {"pieces", "pieces", false, 0, {}};
+#define OWN_GROUP piece_tests
 
 /* ---- lists ---- */
 
@@ -31,7 +33,7 @@ static const struct shape shapes[] = {
     {MANY(5000), 16, 496, 16, 16},    /* aligned at 16 bytes, and ends that are not */
     {5, BYTES / 5 - 800, 99, 3, 1},   /* few and large */
 };
-#define SHAPES (sizeof shapes / sizeof shapes[0])
+#define SHAPES (COUNT_OF(shapes))
 
 /* A number that only depends on `place`. */
 static uint64_t any_number(uint64_t place)
@@ -81,7 +83,9 @@ enum way { BATCH, KERNEL, GRAPH };
 
 static uint32_t need_of(enum way way)
 {
-    return way == BATCH ? XB_CAP_BATCH : way == GRAPH ? XB_CAP_GRAPH : XB_CAP_KERNELS;
+    return way == BATCH   ? XB_CAP_BATCH
+           : way == GRAPH ? XB_CAP_GRAPH
+                          : XB_CAP_KERNELS | XB_CAP_MAPPED;
 }
 
 /* Host memory that the way reaches; mapped memory serves every one of them. */
@@ -90,25 +94,23 @@ static enum xb_memory memory_of(enum way way)
     return way == KERNEL ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
 }
 
-static void fill_buffer(struct fixture *f, struct xb_buffer *buffer, struct xb_pattern with)
+static void fill_buffer(struct xb_buffer *buffer, struct xb_pattern with)
 {
-    struct xb_error error;
-    await(f);
+    await();
     if (buffer->memory == XB_MEMORY_DEVICE)
-        must(f->backend->queue_fill(f->queue, buffer, BYTES, with, &error), &error);
+        MUST(queue_fill, f->queue, buffer, BYTES, with);
     else
         xb_host_fill(buffer->host_address, 0, BYTES, with);
 }
 
 /* Every byte of a piece is the source's, and every other is as it was. */
-static void expect_pieces(struct fixture *f, const struct xb_buffer *target,
-                          const struct xb_piece *pieces, size_t count)
+static void expect_pieces(const struct xb_buffer *target, const struct xb_piece *pieces,
+                          size_t count)
 {
     static unsigned char right[BYTES];
     static unsigned char source[BYTES];
     static bool has_source = false;
     const unsigned char *found = target->host_address;
-    struct xb_error error;
     xb_host_fill(right, 0, BYTES, poison);
     if (!has_source)
         xb_host_fill(source, 0, BYTES, pattern);
@@ -116,12 +118,11 @@ static void expect_pieces(struct fixture *f, const struct xb_buffer *target,
     for (size_t i = 0; i < count; i++)
         memcpy(right + pieces[i].target_offset, source + pieces[i].source_offset, pieces[i].bytes);
     if (target->memory == XB_MEMORY_DEVICE) {
-        await(f); /* the source may be the same buffer */
+        await(); /* the source may be the same buffer */
         memset(f->pinned->host_address, 0, BYTES);
-        must(f->backend->queue_copy(f->queue, f->pinned, 0, f->there, 0, BYTES, &error), &error);
-        found = f->pinned->host_address;
+        found = bring_back();
     }
-    await(f);
+    await();
     if (memcmp(found, right, BYTES) == 0) /* a look at every byte costs sanitizers far more */
         return;
     for (size_t i = 0; i < BYTES; i++)
@@ -134,34 +135,30 @@ static void expect_pieces(struct fixture *f, const struct xb_buffer *target,
 #define NEXT_SHAPE (HAS_THREAD_SANITIZER ? 4 : 1)
 
 /* Enqueues the list, again with more blocks where a kernel has them. */
-static void move(struct fixture *f, enum way way, struct xb_pieces *list, struct xb_graph *graph,
-                 unsigned turn)
+static void move(enum way way, struct xb_pieces *list, struct xb_graph *graph, unsigned turn)
 {
     static const unsigned blocks[] = {0, 1, 3, 1000};
-    struct xb_error error;
     switch (way) {
     case BATCH:
-        must(f->backend->queue_copy_pieces(f->queue, list, &error), &error);
+        MUST(queue_copy_pieces, f->queue, list);
         break;
     case KERNEL:
-        must(f->backend->queue_kernel_pieces(f->queue, list, blocks[turn % 4], &error), &error);
+        MUST(queue_kernel_pieces, f->queue, list, blocks[turn % 4]);
         break;
     case GRAPH:
-        must(f->backend->queue_graph(f->queue, graph, &error), &error);
+        MUST(queue_graph, f->queue, graph);
         break;
     }
 }
 
 /* Two times, or four of a kernel: a graph is enqueued again. */
-static void move_list(struct fixture *f, enum way way, struct xb_buffer *target,
-                      struct xb_buffer *source, const struct shape *shape)
+static void move_list(enum way way, struct xb_buffer *target, struct xb_buffer *source,
+                      const struct shape *shape)
 {
-    const struct xb_backend *b = f->backend;
     struct xb_piece *pieces = make_pieces(shape);
     struct xb_pieces *list = NULL;
     struct xb_graph *graph = NULL;
-    struct xb_error error;
-    must(b->pieces_open(f->device, target, source, pieces, shape->count, &list, &error), &error);
+    MUST(pieces_open, f->device, target, source, pieces, shape->count, &list);
     assert_ptr_equal(list->device, f->device);
     assert_ptr_equal(list->target, target);
     assert_ptr_equal(list->source, source);
@@ -170,82 +167,77 @@ static void move_list(struct fixture *f, enum way way, struct xb_buffer *target,
     for (size_t i = 0; i < shape->count; i++)
         bytes += pieces[i].bytes;
     assert_true(list->bytes == bytes);
-    fill_buffer(f, source, pattern);
+    fill_buffer(source, pattern);
     if (way == GRAPH) {
-        fill_buffer(f, target, poison);
-        must(b->graph_open(f->queue, list, &graph, &error), &error);
+        fill_buffer(target, poison);
+        MUST(graph_open, f->queue, list, &graph);
         assert_ptr_equal(graph->device, f->device);
-        expect_pieces(f, target, pieces, 0); /* what is captured does not run */
-        b->pieces_close(list);
+        expect_pieces(target, pieces, 0); /* what is captured does not run */
+        tested->pieces_close(list);
         list = NULL;
     }
     for (unsigned turn = 0; turn < (way == KERNEL ? 4 : 2); turn++) {
-        fill_buffer(f, target, poison);
-        move(f, way, list, graph, turn);
-        expect_pieces(f, target, pieces, shape->count);
+        fill_buffer(target, poison);
+        move(way, list, graph, turn);
+        expect_pieces(target, pieces, shape->count);
     }
-    b->graph_close(graph);
-    b->pieces_close(list);
+    tested->graph_close(graph);
+    tested->pieces_close(list);
     free(pieces);
 }
 
-static void move_all(struct fixture *f, enum way way)
+static void move_all(enum way way)
 {
-    if (!can(f, need_of(way)) || (way == KERNEL && !can(f, XB_CAP_MAPPED)))
-        skip();
-    struct xb_buffer *host = allocate(f, memory_of(way));
-    struct xb_buffer *other = allocate(f, XB_MEMORY_DEVICE);
+    NEEDS(need_of(way));
+    struct xb_buffer *host = allocate(memory_of(way));
+    struct xb_buffer *other = allocate(XB_MEMORY_DEVICE);
     for (size_t i = 0; i < SHAPES; i += NEXT_SHAPE) {
-        move_list(f, way, f->there, host, &shapes[i]);
-        move_list(f, way, host, f->there, &shapes[i]);
-        move_list(f, way, f->there, other, &shapes[i]);
+        move_list(way, f->there, host, &shapes[i]);
+        move_list(way, host, f->there, &shapes[i]);
+        move_list(way, f->there, other, &shapes[i]);
     }
-    f->backend->buffer_free(other);
-    f->backend->buffer_free(host);
+    tested->buffer_free(other);
+    tested->buffer_free(host);
 }
 
-static void test_batches_move_pieces(void **state)
+TEST(batches_move_pieces)
 {
-    move_all(*state, BATCH);
+    move_all(BATCH);
 }
 
-static void test_kernels_move_pieces(void **state)
+TEST(kernels_move_pieces)
 {
-    move_all(*state, KERNEL);
+    move_all(KERNEL);
 }
 
-static void test_graphs_move_pieces(void **state)
+TEST(graphs_move_pieces)
 {
-    move_all(*state, GRAPH);
+    move_all(GRAPH);
 }
 
 /* Every start within 16 bytes on either side, with lengths of less and more than a load. */
-static void test_kernels_take_any_alignment(void **state)
+TEST(kernels_take_any_alignment)
 {
-    struct fixture *f = *state;
     static const uint64_t lengths[] = {1, 7, 8, 15, 16, 17, 31, 512, 4097};
     const uint64_t room = 8192;
     struct xb_piece pieces[256];
-    const size_t count = sizeof pieces / sizeof pieces[0];
-    struct xb_error error;
-    if (!can(f, XB_CAP_KERNELS | XB_CAP_MAPPED))
-        skip();
-    struct xb_buffer *host = allocate(f, XB_MEMORY_MAPPED);
-    fill_buffer(f, host, pattern);
-    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+    const size_t count = COUNT_OF(pieces);
+    NEEDS(XB_CAP_KERNELS | XB_CAP_MAPPED);
+    struct xb_buffer *host = allocate(XB_MEMORY_MAPPED);
+    fill_buffer(host, pattern);
+    for (size_t i = 0; i < COUNT_OF(lengths); i++) {
         struct xb_pieces *list = NULL;
         for (uint64_t k = 0; k < count; k++)
             pieces[k] = (struct xb_piece){.target_offset = k * room + k % 16,
                                           .source_offset = k * room + k / 16,
                                           .bytes = lengths[i]};
-        must(f->backend->pieces_open(f->device, f->there, host, pieces, count, &list, &error),
-             &error);
-        fill_buffer(f, f->there, poison);
-        move(f, KERNEL, list, NULL, 0);
-        expect_pieces(f, f->there, pieces, count);
-        f->backend->pieces_close(list);
+        MUST(pieces_open, f->device, f->there, host, pieces, count, &list);
+        fill_buffer(f->there, poison);
+        move(KERNEL, list, NULL, 0);
+        expect_pieces(f->there, pieces, count);
+        tested->pieces_close(list);
     }
-    f->backend->buffer_free(host);
+    tested->buffer_free(host);
 }
 
 /* ---- rows ---- */
@@ -265,11 +257,10 @@ static const struct {
     {9, 99, 9, 99, 99, 0},
 };
 
-static void move_rows(struct fixture *f, struct xb_buffer *target, struct xb_buffer *source)
+static void move_rows(struct xb_buffer *target, struct xb_buffer *source)
 {
-    struct xb_error error;
-    fill_buffer(f, source, pattern);
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+    fill_buffer(source, pattern);
+    for (size_t i = 0; i < COUNT_OF(tables); i++) {
         size_t count = tables[i].bytes > 0 ? tables[i].count : 0;
         struct xb_piece *pieces = calloc(count + 1, sizeof *pieces);
         assert_non_null(pieces);
@@ -280,97 +271,80 @@ static void move_rows(struct fixture *f, struct xb_buffer *target, struct xb_buf
                                   .bytes = tables[i].bytes};
         const struct xb_rows to = {target, tables[i].to, tables[i].to_pitch};
         const struct xb_rows from = {source, tables[i].from, tables[i].from_pitch};
-        fill_buffer(f, target, poison);
-        must(f->backend->queue_copy_rows(f->queue, to, from, tables[i].bytes, tables[i].count,
-                                         &error),
-             &error);
-        expect_pieces(f, target, pieces, count);
+        fill_buffer(target, poison);
+        MUST(queue_copy_rows, f->queue, to, from, tables[i].bytes, tables[i].count);
+        expect_pieces(target, pieces, count);
         free(pieces);
     }
 }
 
-static void test_rows_move(void **state)
+TEST(rows_move)
 {
-    struct fixture *f = *state;
-    if (!can(f, XB_CAP_ROWS))
-        skip();
-    struct xb_buffer *host = allocate(f, XB_MEMORY_PINNED);
-    struct xb_buffer *other = allocate(f, XB_MEMORY_DEVICE);
-    move_rows(f, f->there, host);
-    move_rows(f, host, f->there);
-    move_rows(f, f->there, other);
-    f->backend->buffer_free(other);
-    f->backend->buffer_free(host);
+    NEEDS(XB_CAP_ROWS);
+    struct xb_buffer *host = allocate(XB_MEMORY_PINNED);
+    struct xb_buffer *other = allocate(XB_MEMORY_DEVICE);
+    move_rows(f->there, host);
+    move_rows(host, f->there);
+    move_rows(f->there, other);
+    tested->buffer_free(other);
+    tested->buffer_free(host);
 }
 
 /* A device that does not take rows so far apart says so, also where there is but one. */
-static void test_any_pitch_is_taken_or_refused(void **state)
+TEST(any_pitch_is_taken_or_refused)
 {
-    struct fixture *f = *state;
     static const uint64_t pitches[] = {UINT64_C(1) << 31, UINT64_C(1) << 40, UINT64_MAX};
     const struct xb_piece piece = {.bytes = 4099};
     struct xb_error error;
-    if (!can(f, XB_CAP_ROWS))
-        skip();
-    for (size_t i = 0; i < 2 * sizeof pitches / sizeof pitches[0]; i++) {
+    NEEDS(XB_CAP_ROWS);
+    for (size_t i = 0; i < 2 * COUNT_OF(pitches); i++) {
         bool far_target = i % 2 == 0;
         const struct xb_rows to = {f->there, 0, far_target ? pitches[i / 2] : 4099};
         const struct xb_rows from = {f->pinned, 0, far_target ? 4099 : pitches[i / 2]};
-        fill_buffer(f, f->there, poison);
-        fill_buffer(f, f->pinned, pattern);
-        enum xb_status status = f->backend->queue_copy_rows(f->queue, to, from, 4099, 1, &error);
+        fill_buffer(f->there, poison);
+        fill_buffer(f->pinned, pattern);
+        enum xb_status status = tested->queue_copy_rows(f->queue, to, from, 4099, 1, &error);
         if (status != XB_ERR_UNSUPPORTED)
             must(status, &error);
-        expect_pieces(f, f->there, &piece, status == XB_OK ? 1 : 0);
+        expect_pieces(f->there, &piece, status == XB_OK ? 1 : 0);
     }
 }
 
 /* ---- order ---- */
 
 /* What is enqueued behind a hold waits for the release, and enqueuing does not. */
-static void test_kernels_wait_behind_a_hold(void **state)
+TEST(kernels_wait_behind_a_hold)
 {
-    struct fixture *f = *state;
-    const struct xb_backend *b = f->backend;
     const struct shape *shape = &shapes[4];
-    if (!can(f, XB_CAP_KERNELS | XB_CAP_HOLD | XB_CAP_MAPPED)) {
-        skip();
-        return;
-    }
+    NEEDS(XB_CAP_KERNELS | XB_CAP_HOLD | XB_CAP_MAPPED);
     struct xb_piece *pieces = make_pieces(shape);
-    struct xb_buffer *host = allocate(f, XB_MEMORY_MAPPED);
+    struct xb_buffer *host = allocate(XB_MEMORY_MAPPED);
     struct xb_pieces *list = NULL;
-    struct xb_error error;
-    must(b->pieces_open(f->device, f->there, host, pieces, shape->count, &list, &error), &error);
-    fill_buffer(f, host, pattern);
-    fill_buffer(f, f->there, poison);
-    must(b->queue_hold(f->queue, &error), &error);
-    move(f, KERNEL, list, NULL, 0);
-    b->queue_release(f->queue);
-    expect_pieces(f, f->there, pieces, shape->count);
-    b->pieces_close(list);
-    b->buffer_free(host);
+    MUST(pieces_open, f->device, f->there, host, pieces, shape->count, &list);
+    fill_buffer(host, pattern);
+    fill_buffer(f->there, poison);
+    hold();
+    move(KERNEL, list, NULL, 0);
+    release();
+    expect_pieces(f->there, pieces, shape->count);
+    tested->pieces_close(list);
+    tested->buffer_free(host);
     free(pieces);
 }
 
 /* ---- errors ---- */
 
-static void refuse_list(struct fixture *f, struct xb_buffer *target, struct xb_buffer *source,
+static void refuse_list(struct xb_buffer *target, struct xb_buffer *source,
                         const struct xb_piece *pieces, size_t count)
 {
     struct xb_pieces untouched = {.count = 77};
     struct xb_pieces *list = &untouched;
-    struct xb_error error = {0};
-    assert_int_equal(
-        f->backend->pieces_open(f->device, target, source, pieces, count, &list, &error),
-        XB_ERR_USAGE);
+    REFUSED(pieces_open, f->device, target, source, pieces, count, &list);
     assert_ptr_equal(list, &untouched);
-    assert_string_not_equal(error.message, "");
 }
 
-static void test_bad_lists_are_refused(void **state)
+TEST(bad_lists_are_refused)
 {
-    struct fixture *f = *state;
     static const struct xb_piece bad[] = {
         {.bytes = 0},
         {.bytes = BYTES + 1},
@@ -385,60 +359,51 @@ static void test_bad_lists_are_refused(void **state)
         {.source_offset = UINT64_MAX - 7, .bytes = 16},
         {.target_offset = 2, .source_offset = 2, .bytes = UINT64_MAX - 1},
     };
-    if (f->backend->pieces_open == NULL) {
+    if (tested->pieces_open == NULL)
         skip();
-        return;
-    }
-    refuse_list(f, f->there, f->pinned, bad, 0);
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    refuse_list(f->there, f->pinned, bad, 0);
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         const struct xb_piece two[] = {{.bytes = 8}, bad[i]};
-        refuse_list(f, f->there, f->pinned, &bad[i], 1);
-        refuse_list(f, f->there, f->pinned, two, 2);
+        refuse_list(f->there, f->pinned, &bad[i], 1);
+        refuse_list(f->there, f->pinned, two, 2);
     }
     /* More bytes than one of the buffers has. */
     struct xb_buffer *small = NULL;
-    struct xb_error error;
     const struct xb_piece twice[] = {{.bytes = 4096}, {.bytes = 4096}};
-    must(f->backend->buffer_allocate(f->device, XB_MEMORY_PINNED, 4096, &small, &error), &error);
-    refuse_list(f, f->there, small, twice, 2);
-    refuse_list(f, small, f->there, twice, 2);
-    f->backend->buffer_free(small);
+    MUST(buffer_allocate, f->device, XB_MEMORY_PINNED, 4096, &small);
+    refuse_list(f->there, small, twice, 2);
+    refuse_list(small, f->there, twice, 2);
+    tested->buffer_free(small);
     const struct xb_piece onto_itself = {.target_offset = 8, .source_offset = 0, .bytes = 9};
-    refuse_list(f, f->there, f->there, &onto_itself, 1);
-    f->backend->pieces_close(NULL);
-    if (f->backend->graph_close != NULL)
-        f->backend->graph_close(NULL);
+    refuse_list(f->there, f->there, &onto_itself, 1);
+    tested->pieces_close(NULL);
+    if (tested->graph_close != NULL)
+        tested->graph_close(NULL);
 }
 
 /* Memory that the copies of a list cannot reach. */
-static void test_bad_memory_is_refused(void **state)
+TEST(bad_memory_is_refused)
 {
-    struct fixture *f = *state;
-    const struct xb_backend *b = f->backend;
     const struct xb_piece piece = {.bytes = 8};
     struct xb_graph *graph = NULL;
     struct xb_pieces *list = NULL;
-    struct xb_error error;
-    if (b->pieces_open == NULL || !can(f, XB_CAP_MAPPED)) {
+    if (tested->pieces_open == NULL || !can(XB_CAP_MAPPED))
         skip();
-        return;
-    }
-    struct xb_buffer *host = allocate(f, XB_MEMORY_MAPPED);
-    must(b->pieces_open(f->device, host, f->pinned, &piece, 1, &list, &error), &error);
-    if (can(f, XB_CAP_BATCH))
-        assert_int_equal(b->queue_copy_pieces(f->queue, list, &error), XB_ERR_USAGE);
-    if (can(f, XB_CAP_GRAPH))
-        assert_int_equal(b->graph_open(f->queue, list, &graph, &error), XB_ERR_USAGE);
-    if (can(f, XB_CAP_KERNELS))
-        assert_int_equal(b->queue_kernel_pieces(f->queue, list, 0, &error), XB_ERR_USAGE);
+    struct xb_buffer *host = allocate(XB_MEMORY_MAPPED);
+    MUST(pieces_open, f->device, host, f->pinned, &piece, 1, &list);
+    if (can(XB_CAP_BATCH))
+        REFUSED(queue_copy_pieces, f->queue, list);
+    if (can(XB_CAP_GRAPH))
+        REFUSED(graph_open, f->queue, list, &graph);
+    if (can(XB_CAP_KERNELS))
+        REFUSED(queue_kernel_pieces, f->queue, list, 0);
     assert_null(graph);
-    b->pieces_close(list);
-    b->buffer_free(host);
+    tested->pieces_close(list);
+    tested->buffer_free(host);
 }
 
-static void test_bad_rows_are_refused(void **state)
+TEST(bad_rows_are_refused)
 {
-    struct fixture *f = *state;
     static const struct {
         uint64_t offset, pitch, bytes, count;
     } bad[] = {
@@ -459,10 +424,8 @@ static void test_bad_rows_are_refused(void **state)
         {UINT64_MAX, 8, 8, 1},
         {0, UINT64_MAX, UINT64_MAX, UINT64_MAX},
     };
-    struct xb_error error;
-    if (!can(f, XB_CAP_ROWS))
-        skip();
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    NEEDS(XB_CAP_ROWS);
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         const uint64_t least = bad[i].bytes < 16 ? bad[i].bytes : 16;
         /* The target's, the source's, and both. */
         for (unsigned wrong = 1; wrong < 4; wrong++) {
@@ -472,36 +435,12 @@ static void test_bad_rows_are_refused(void **state)
                 target = (struct xb_rows){f->there, bad[i].offset, bad[i].pitch};
             if ((wrong & 2) != 0)
                 source = (struct xb_rows){f->pinned, bad[i].offset, bad[i].pitch};
-            assert_int_equal(f->backend->queue_copy_rows(f->queue, target, source, bad[i].bytes,
-                                                         bad[i].count, &error),
-                             XB_ERR_USAGE);
+            REFUSED(queue_copy_rows, f->queue, target, source, bad[i].bytes, bad[i].count);
         }
     }
     const struct xb_rows there = {f->there, 0, 64};
     const struct xb_rows behind = {f->there, 32, 64};
     const struct xb_rows host = {f->pinned, 0, 64};
-    assert_int_equal(f->backend->queue_copy_rows(f->queue, there, behind, 40, 9, &error),
-                     XB_ERR_USAGE); /* overlaps itself */
-    assert_int_equal(f->backend->queue_copy_rows(f->queue, host, host, 8, 9, &error),
-                     XB_ERR_USAGE); /* no device takes part */
-}
-
-static const struct CMUnitTest tests[] = {
-    TEST(test_batches_move_pieces),
-    TEST(test_kernels_move_pieces),
-    TEST(test_graphs_move_pieces),
-    TEST(test_kernels_take_any_alignment),
-    TEST(test_rows_move),
-    TEST(test_any_pitch_is_taken_or_refused),
-    TEST(test_kernels_wait_behind_a_hold),
-    TEST(test_bad_lists_are_refused),
-    TEST(test_bad_memory_is_refused),
-    TEST(test_bad_rows_are_refused),
-};
-
-int run_piece_tests(const char *name)
-{
-    char group[64];
-    snprintf(group, sizeof group, "%s: pieces", name);
-    return _cmocka_run_group_tests(group, tests, sizeof tests / sizeof tests[0], NULL, NULL);
+    REFUSED(queue_copy_rows, f->queue, there, behind, 40, 9); /* overlaps itself */
+    REFUSED(queue_copy_rows, f->queue, host, host, 8, 9);     /* no device takes part */
 }

@@ -6,8 +6,8 @@
 
 #include <pthread.h>
 
-#define BLOCK UINT64_C(4096)
-#define SHIFT (UINT64_C(2) << 20)
+#define BLOCK XB_DAMAGE_BLOCK
+#define SHIFT XB_DAMAGE_SHIFT
 
 _Atomic unsigned xb_damage_count;
 
@@ -132,49 +132,37 @@ uint64_t xb_damage_find_flipped(const struct xb_buffer *buffer, uint64_t place, 
     return find_flipped(buffer, 0, place, step);
 }
 
-static enum xb_status flip_bit(const struct xb_damaged_copy *copy, struct xb_error *error)
+size_t xb_damage_parts(enum xb_damage damage, uint64_t bytes, uint64_t block,
+                       struct xb_piece parts[XB_DAMAGE_OPERATIONS])
 {
-    uint64_t place = copy->bytes / 2 / 8 * 8;
-    /* Kernels copy from the beginnings of words only. */
-    uint64_t flipped =
-        find_flipped(copy->source, copy->from, place, copy->slot == XB_DAMAGED_KERNEL_COPY ? 8 : 1);
-    enum xb_status status = part(copy, 0, 0, copy->bytes, error);
-    if (status != XB_OK)
-        return status;
-    if (flipped != place)
-        return part(copy, place, flipped, 1, error);
-    /* No two words of a pattern are the same: the one before is a wrong one. */
-    return part(copy, place, place - 8, 8, error);
-}
-
-static enum xb_status swap_blocks(const struct xb_damaged_copy *copy, struct xb_error *error)
-{
-    /* What a pipeline sends in and out again must not be put right by the same swap twice. */
-    uint64_t block = copy->target->memory == XB_MEMORY_DEVICE ? BLOCK : BLOCK / 2;
-    enum xb_status status = part(copy, 0, 0, copy->bytes, error);
-    if (status == XB_OK)
-        status = part(copy, 0, block, block, error);
-    if (status == XB_OK)
-        status = part(copy, block, 0, block, error);
-    return status;
-}
-
-static enum xb_status shift(const struct xb_damaged_copy *copy, struct xb_error *error)
-{
-    uint64_t behind = copy->source->bytes - copy->from - SHIFT;
-    return part(copy, 0, SHIFT, least(copy->bytes, behind), error);
-}
-
-/* Leaves 4 KiB out, or writes them 8 bytes before their place. */
-static enum xb_status lose_block(const struct xb_damaged_copy *copy, bool misplaced,
-                                 struct xb_error *error)
-{
-    enum xb_status status = part(copy, 0, 0, BLOCK / 2, error);
-    if (status == XB_OK)
-        status = part(copy, 3 * BLOCK / 2, 3 * BLOCK / 2, copy->bytes - 3 * BLOCK / 2, error);
-    if (status == XB_OK && misplaced)
-        status = part(copy, BLOCK / 2 - 8, BLOCK / 2, BLOCK, error);
-    return status;
+    const uint64_t middle = bytes / 2 / 8 * 8;
+    parts[0] = (struct xb_piece){.bytes = bytes};
+    switch (damage) {
+    case XB_DAMAGE_NONE:
+        return 1;
+    case XB_DAMAGE_BIT_FLIPPED: /* no two words of a pattern are the same: this is a wrong one */
+        parts[1] = (struct xb_piece){middle - 8, middle, 8};
+        return 2;
+    case XB_DAMAGE_BLOCKS_SWAPPED:
+        parts[1] = (struct xb_piece){block, 0, block};
+        parts[2] = (struct xb_piece){0, block, block};
+        return 3;
+    case XB_DAMAGE_SHIFTED_2MIB:
+        parts[0].source_offset = SHIFT;
+        return 1;
+    case XB_DAMAGE_LAST_BYTE_LOST:
+        parts[0].bytes--;
+        return 1;
+    case XB_DAMAGE_NOTHING_COPIED:
+        return 0;
+    case XB_DAMAGE_PIECE_LOST:
+    case XB_DAMAGE_PIECE_MISPLACED: /* 8 bytes before its place */
+        parts[0].bytes = BLOCK / 2;
+        parts[1] = (struct xb_piece){3 * BLOCK / 2, 3 * BLOCK / 2, bytes - 3 * BLOCK / 2};
+        parts[2] = (struct xb_piece){BLOCK / 2, BLOCK / 2 - 8, BLOCK};
+        return damage == XB_DAMAGE_PIECE_LOST ? 2 : 3;
+    }
+    return 1;
 }
 
 /* The damage that can be done to an operation on that range; counts it. */
@@ -194,25 +182,26 @@ static enum xb_damage begin(enum xb_damage damage, const struct xb_buffer *sourc
 enum xb_status xb_damage_copy(enum xb_damage damage, const struct xb_damaged_copy *copy,
                               struct xb_error *error)
 {
+    struct xb_piece parts[XB_DAMAGE_OPERATIONS];
+    enum xb_status status = XB_OK;
     xb_damage_note_write(copy->target);
-    switch (begin(damage, copy->source, copy->from, copy->bytes)) {
-    case XB_DAMAGE_NONE:
-        break;
-    case XB_DAMAGE_BIT_FLIPPED:
-        return flip_bit(copy, error);
-    case XB_DAMAGE_BLOCKS_SWAPPED:
-        return swap_blocks(copy, error);
-    case XB_DAMAGE_SHIFTED_2MIB:
-        return shift(copy, error);
-    case XB_DAMAGE_LAST_BYTE_LOST:
-        return part(copy, 0, 0, copy->bytes - 1, error);
-    case XB_DAMAGE_NOTHING_COPIED:
-        return XB_OK;
-    case XB_DAMAGE_PIECE_LOST:
-    case XB_DAMAGE_PIECE_MISPLACED:
-        return lose_block(copy, damage == XB_DAMAGE_PIECE_MISPLACED, error);
+    damage = begin(damage, copy->source, copy->from, copy->bytes);
+    /* What a pipeline sends in and out again must not be put right by the same swap twice. */
+    size_t count = xb_damage_parts(
+        damage, copy->bytes, copy->target->memory == XB_MEMORY_DEVICE ? BLOCK : BLOCK / 2, parts);
+    if (damage == XB_DAMAGE_SHIFTED_2MIB)
+        parts[0].bytes = least(copy->bytes, copy->source->bytes - copy->from - SHIFT);
+    if (damage == XB_DAMAGE_BIT_FLIPPED) {
+        uint64_t place = parts[1].target_offset;
+        /* Kernels copy from the beginnings of words only. */
+        uint64_t step = copy->slot == XB_DAMAGED_KERNEL_COPY ? 8 : 1;
+        uint64_t flipped = find_flipped(copy->source, copy->from, place, step);
+        if (flipped != place)
+            parts[1] = (struct xb_piece){flipped, place, 1};
     }
-    return part(copy, 0, 0, copy->bytes, error);
+    for (size_t i = 0; status == XB_OK && i < count; i++)
+        status = part(copy, parts[i].target_offset, parts[i].source_offset, parts[i].bytes, error);
+    return status;
 }
 
 /* ---- prefetch ---- */
@@ -225,15 +214,7 @@ enum xb_status xb_damage_prefetch(enum xb_damage damage, const struct xb_backend
                                   bool to_device, struct xb_error *error)
 {
     const struct xb_damaged_copy within = {
-        .inner = inner,
-        .slot = XB_DAMAGED_KERNEL_COPY,
-        .access = XB_ACCESS_SEQUENTIAL,
-        .together = 1,
-        .queue = queue,
-        .target = buffer,
-        .source = buffer,
-        .bytes = bytes,
-    };
+        inner, queue, buffer, 0, buffer, 0, bytes, XB_DAMAGED_KERNEL_COPY, XB_ACCESS_SEQUENTIAL, 1};
     uint64_t middle = bytes / 2 / 8 * 8;
     uint64_t last = bytes > 0 ? (bytes - 1) / 8 * 8 : 0; /* the last word's beginning */
     enum xb_status status = inner->queue_prefetch(queue, buffer, bytes, to_device, error);

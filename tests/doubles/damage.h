@@ -25,22 +25,30 @@ enum xb_damage {
 /* The most operations that stand in for one. */
 #define XB_DAMAGE_OPERATIONS 3u
 
+#define XB_DAMAGE_BLOCK UINT64_C(4096)
+#define XB_DAMAGE_SHIFT (UINT64_C(2) << 20)
+
 /* The slot by which a copy is made. */
 enum xb_damaged_slot { XB_DAMAGED_COPY, XB_DAMAGED_KERNEL_COPY, XB_DAMAGED_PEER_COPY };
 
 /* A copy as it was asked for. */
 struct xb_damaged_copy {
     const struct xb_backend *inner; /* whose slots make it */
-    enum xb_damaged_slot slot;
-    enum xb_access access; /* of a kernel copy */
-    unsigned together;     /* of a kernel copy */
     struct xb_queue *queue;
     struct xb_buffer *target;
     uint64_t to;
     struct xb_buffer *source;
     uint64_t from;
     uint64_t bytes;
+    enum xb_damaged_slot slot;
+    enum xb_access access; /* of a kernel copy */
+    unsigned together;     /* of a kernel copy */
 };
+
+/* What is moved, in this order, where a move of that many bytes takes that damage: parts of it, by
+ * their places. Returns how many. Blocks that are swapped are of `block` bytes. */
+size_t xb_damage_parts(enum xb_damage damage, uint64_t bytes, uint64_t block,
+                       struct xb_piece parts[XB_DAMAGE_OPERATIONS]);
 
 /* Enqueues the copy with that damage. Counts what it damages in xb_damage_count. */
 enum xb_status xb_damage_copy(enum xb_damage damage, const struct xb_damaged_copy *copy,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHIFT (UINT64_C(2) << 20)
+#define SHIFT XB_DAMAGE_SHIFT
 #define DAMAGES ((size_t)XB_DAMAGE_PIECE_MISPLACED + 1)
 /* How many more pieces a damaged list may have. */
 #define MORE 2

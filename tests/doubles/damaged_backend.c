@@ -95,14 +95,8 @@ static enum xb_status queue_copy(struct xb_queue *queue, struct xb_buffer *targe
                                  struct xb_buffer *source, uint64_t from, uint64_t bytes,
                                  struct xb_error *error)
 {
-    const struct xb_damaged_copy copy = {.inner = inside,
-                                         .slot = XB_DAMAGED_COPY,
-                                         .queue = queue,
-                                         .target = target,
-                                         .to = to,
-                                         .source = source,
-                                         .from = from,
-                                         .bytes = bytes};
+    const struct xb_damaged_copy copy = {
+        inside, queue, target, to, source, from, bytes, XB_DAMAGED_COPY, XB_ACCESS_SEQUENTIAL, 1};
     return xb_damage_copy(xb_damaged_how, &copy, error);
 }
 
@@ -111,16 +105,8 @@ static enum xb_status queue_kernel_copy(struct xb_queue *queue, struct xb_buffer
                                         uint64_t bytes, enum xb_access access, unsigned together,
                                         struct xb_error *error)
 {
-    const struct xb_damaged_copy copy = {.inner = inside,
-                                         .slot = XB_DAMAGED_KERNEL_COPY,
-                                         .access = access,
-                                         .together = together,
-                                         .queue = queue,
-                                         .target = target,
-                                         .to = to,
-                                         .source = source,
-                                         .from = from,
-                                         .bytes = bytes};
+    const struct xb_damaged_copy copy = {
+        inside, queue, target, to, source, from, bytes, XB_DAMAGED_KERNEL_COPY, access, together};
     return xb_damage_copy(xb_damaged_how, &copy, error);
 }
 
@@ -128,14 +114,9 @@ static enum xb_status queue_copy_peer(struct xb_queue *queue, struct xb_buffer *
                                       struct xb_buffer *source, uint64_t from, uint64_t bytes,
                                       struct xb_error *error)
 {
-    const struct xb_damaged_copy copy = {.inner = inside,
-                                         .slot = XB_DAMAGED_PEER_COPY,
-                                         .queue = queue,
-                                         .target = target,
-                                         .to = to,
-                                         .source = source,
-                                         .from = from,
-                                         .bytes = bytes};
+    const struct xb_damaged_copy copy = {
+        inside, queue, target, to, source, from, bytes, XB_DAMAGED_PEER_COPY, XB_ACCESS_SEQUENTIAL,
+        1};
     return xb_damage_copy(xb_damaged_how, &copy, error);
 }
 
@@ -199,56 +180,40 @@ static enum xb_status queue_copy_rows(struct xb_queue *queue, struct xb_rows tar
     return xb_damage_rows(xb_damaged_how, inside, queue, target, source, bytes, count, error);
 }
 
-/* All that take a list or a graph, for these are ours. */
-static void wrap_pieces(const struct xb_backend *inner)
-{
-    if (inner->pieces_open != NULL) {
-        table.pieces_open = pieces_open;
-        table.pieces_close = xb_damage_pieces_close;
-    }
-    if (inner->queue_copy_pieces != NULL)
-        table.queue_copy_pieces = queue_copy_pieces;
-    if (inner->queue_kernel_pieces != NULL)
-        table.queue_kernel_pieces = queue_kernel_pieces;
-    if (inner->queue_graph != NULL) {
-        table.graph_open = xb_damage_graph_open;
-        table.graph_close = xb_damage_graph_close;
-        table.queue_graph = queue_graph;
-    }
-    if (inner->queue_copy_rows != NULL)
-        table.queue_copy_rows = queue_copy_rows;
-}
+/* Takes the place of a slot that is there: the others have none of it. */
+#define WRAP_WITH(slot, function)                                                                  \
+    if (inner->slot != NULL)                                                                       \
+    table.slot = function
+#define WRAP(slot) WRAP_WITH(slot, slot)
 
 const struct xb_backend *xb_damaged_wrap(const struct xb_backend *inner)
 {
     inside = inner;
     table = *inner; /* with those slots that need no help, and those that are not there */
-    table.driver_open = driver_open;
-    table.driver_close = driver_close;
-    table.device_info = device_info;
-    table.device_open = device_open;
-    table.device_close = device_close;
-    table.buffer_free = buffer_free;
-    table.queue_copy = queue_copy;
-    table.queue_fill = queue_fill;
-    if (inner->queue_kernel_copy != NULL)
-        table.queue_kernel_copy = queue_kernel_copy;
-    if (inner->queue_compute != NULL)
-        table.queue_compute = queue_compute;
-    if (inner->queue_chain != NULL)
-        table.queue_chain = queue_chain;
-    if (inner->queue_chase != NULL)
-        table.queue_chase = queue_chase;
-    if (inner->queue_copy_peer != NULL)
-        table.queue_copy_peer = queue_copy_peer;
-    if (inner->queue_prefetch != NULL)
-        table.queue_prefetch = queue_prefetch;
-    if (inner->queue_decode != NULL)
-        table.queue_decode = queue_decode;
-    if (inner->queue_digest != NULL)
-        table.queue_digest = queue_digest;
-    if (inner->file_read != NULL)
-        table.file_read = file_read;
-    wrap_pieces(inner);
+    WRAP(driver_open);
+    WRAP(driver_close);
+    WRAP(device_info);
+    WRAP(device_open);
+    WRAP(device_close);
+    WRAP(buffer_free);
+    WRAP(queue_copy);
+    WRAP(queue_fill);
+    WRAP(queue_kernel_copy);
+    WRAP(queue_compute);
+    WRAP(queue_chain);
+    WRAP(queue_chase);
+    WRAP(queue_copy_peer);
+    WRAP(queue_prefetch);
+    WRAP(queue_decode);
+    WRAP(queue_digest);
+    WRAP(file_read);
+    WRAP(pieces_open);
+    WRAP_WITH(pieces_close, xb_damage_pieces_close);
+    WRAP(queue_copy_pieces);
+    WRAP(queue_kernel_pieces);
+    WRAP_WITH(graph_open, xb_damage_graph_open);
+    WRAP_WITH(graph_close, xb_damage_graph_close);
+    WRAP(queue_graph);
+    WRAP(queue_copy_rows);
     return &table;
 }

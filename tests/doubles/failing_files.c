@@ -19,15 +19,10 @@
 #include <sys/uio.h>
 
 /* The linker puts the first of each pair in the other's place (tests/CMakeLists.txt). */
-ssize_t __wrap_preadv(int descriptor, const struct iovec *parts, int count, off_t offset);
 ssize_t __real_preadv(int descriptor, const struct iovec *parts, int count, off_t offset);
-ssize_t __wrap_pread(int descriptor, void *memory, size_t bytes, off_t offset);
 ssize_t __real_pread(int descriptor, void *memory, size_t bytes, off_t offset);
-ssize_t __wrap_pwrite(int descriptor, const void *memory, size_t bytes, off_t offset);
 ssize_t __real_pwrite(int descriptor, const void *memory, size_t bytes, off_t offset);
-int __wrap_fstatat(int folder, const char *name, struct stat *status, int flags);
 int __real_fstatat(int folder, const char *name, struct stat *status, int flags);
-int __wrap_fallocate(int descriptor, int mode, off_t offset, off_t bytes);
 int __real_fallocate(int descriptor, int mode, off_t offset, off_t bytes);
 
 /* Whether that call is to fail at that offset: errno then says how, and 0 that the file ends. */

@@ -24,6 +24,7 @@ void xb_fake_reset(void)
 {
     xb_fake = no_faults;
     memset(open_peers, 0, sizeof open_peers);
+    xb_fake_begin_time();
 }
 
 /* Devices are opened by several threads at once. */
@@ -119,8 +120,7 @@ enum xb_status xb_fake_device_open(struct xb_driver *driver, unsigned index,
                                    struct xb_device **device, struct xb_error *error)
 {
     struct xb_device *opened = NULL;
-    if (xb_fake_fails("device_open", error))
-        return error->status;
+    ENTER(device_open);
     enum xb_status status = xb_host_backend.device_open(driver, 0, &opened, error);
     if (status != XB_OK)
         return status;
@@ -154,21 +154,11 @@ enum xb_status xb_fake_device_memory(struct xb_device *device, uint64_t *free_by
 /* The capability that such memory takes; 0 for none. */
 static uint32_t capability_of(enum xb_memory memory)
 {
-    switch (memory) {
-    case XB_MEMORY_REGISTERED:
-        return XB_CAP_REGISTER;
-    case XB_MEMORY_WRITE_COMBINED:
-        return XB_CAP_WRITE_COMBINED;
-    case XB_MEMORY_MAPPED:
-        return XB_CAP_MAPPED;
-    case XB_MEMORY_MANAGED:
-        return XB_CAP_MANAGED;
-    case XB_MEMORY_DEVICE:
-    case XB_MEMORY_PAGEABLE:
-    case XB_MEMORY_PINNED:
-        break;
-    }
-    return 0;
+    return memory == XB_MEMORY_REGISTERED       ? XB_CAP_REGISTER
+           : memory == XB_MEMORY_WRITE_COMBINED ? XB_CAP_WRITE_COMBINED
+           : memory == XB_MEMORY_MAPPED         ? XB_CAP_MAPPED
+           : memory == XB_MEMORY_MANAGED        ? XB_CAP_MANAGED
+                                                : 0;
 }
 
 static enum xb_status check_managed(struct xb_device *device, uint64_t bytes,
@@ -187,8 +177,7 @@ enum xb_status xb_fake_buffer_allocate(struct xb_device *device, enum xb_memory 
                                        uint64_t bytes, struct xb_buffer **buffer,
                                        struct xb_error *error)
 {
-    if (xb_fake_fails("buffer_allocate", error))
-        return error->status;
+    ENTER(buffer_allocate);
     if (bytes == xb_fake.no_room_for && bytes > 0)
         return XB_FAIL(error, XB_ERR_MEMORY, "the fake device has no room for that");
     if ((capability_of(memory) & ~xb_fake.capabilities) != 0)
@@ -214,8 +203,7 @@ enum xb_status xb_fake_queue_allocate(struct xb_queue *queue, uint64_t bytes,
 enum xb_status xb_fake_buffer_register(struct xb_device *device, void *address, uint64_t bytes,
                                        struct xb_buffer **buffer, struct xb_error *error)
 {
-    if (xb_fake_fails("buffer_register", error))
-        return error->status;
+    ENTER(buffer_register);
     if ((xb_fake.capabilities & XB_CAP_REGISTER) == 0)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, "the fake device has no %s memory",
                        xb_memory_name(XB_MEMORY_REGISTERED));
@@ -225,8 +213,7 @@ enum xb_status xb_fake_buffer_register(struct xb_device *device, void *address, 
 enum xb_status xb_fake_buffer_advise(struct xb_buffer *buffer, enum xb_advice advice,
                                      struct xb_error *error)
 {
-    if (xb_fake_fails("buffer_advise", error))
-        return error->status;
+    ENTER(buffer_advise);
     if (buffer->memory != XB_MEMORY_MANAGED)
         return XB_FAIL(error, XB_ERR_USAGE, "there is no advice on %s memory",
                        xb_memory_name(buffer->memory));
@@ -296,6 +283,36 @@ void xb_fake_peer_close(struct xb_device *device, struct xb_device *other)
     *place = false;
 }
 
+/* ---- files: the host backend's, with faults ---- */
+
+enum xb_status xb_fake_file_open(struct xb_device *device, int descriptor, struct xb_file **file,
+                                 struct xb_error *error)
+{
+    ENTER(file_open);
+    return xb_host_file_open(device, descriptor, file, error);
+}
+
+void xb_fake_file_close(struct xb_file *file)
+{
+    xb_host_file_close(file);
+}
+
+enum xb_status xb_fake_file_read(struct xb_file *file, uint64_t file_offset,
+                                 struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
+                                 struct xb_error *error)
+{
+    ENTER(file_read);
+    return xb_damage_file_read(xb_fake.damage, &xb_host_backend, file, file_offset, buffer, offset,
+                               bytes, error);
+}
+
+enum xb_status xb_fake_file_way(struct xb_file *file, struct xb_file_way *way,
+                                struct xb_error *error)
+{
+    ENTER(file_way);
+    return xb_host_file_way(file, way, error);
+}
+
 /* ---- profiler ---- */
 
 void xb_fake_range_push(const char *name)
@@ -303,7 +320,6 @@ void xb_fake_range_push(const char *name)
     xb_fake.range_depth++;
     xb_fake.ranges++;
     xb_fake.samples_collected += xb_fake.collecting && strcmp(name, "sample") == 0;
-    snprintf(xb_fake.range_name, sizeof xb_fake.range_name, "%s", name);
 }
 
 void xb_fake_range_pop(void)

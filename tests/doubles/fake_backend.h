@@ -95,7 +95,6 @@ struct xb_fake {
     bool staged_by_runtime;           /* a peer copy was made while neither direction was open */
     int range_depth;                  /* ranges pushed and not popped */
     unsigned ranges;                  /* ranges pushed */
-    char range_name[64];              /* of the last */
     bool collecting, badly_collected; /* a profiler collects; was begun or ended out of turn */
     size_t samples_collected;         /* ranges of that name while a profiler collected */
 };

@@ -25,14 +25,12 @@ __attribute__((destructor)) static void end(void)
         .code = (first), .cuda_code = (first) != 0 ? fake_cufile.cuda_code : 0                     \
     }
 
-struct xb_cufile_outcome cuFileDriverOpen(void);
 struct xb_cufile_outcome cuFileDriverOpen(void)
 {
     fake_cufile.opened++;
     return OUTCOME(atexit(end) != 0 ? 5011 : 0);
 }
 
-struct xb_cufile_outcome cuFileDriverGetProperties(struct xb_cufile_properties *properties);
 struct xb_cufile_outcome cuFileDriverGetProperties(struct xb_cufile_properties *properties)
 {
     properties->nvfs.major = fake_cufile.nvfs_major;
@@ -41,14 +39,12 @@ struct xb_cufile_outcome cuFileDriverGetProperties(struct xb_cufile_properties *
     return OUTCOME(0);
 }
 
-struct xb_cufile_outcome cuFileGetVersion(int *version);
 struct xb_cufile_outcome cuFileGetVersion(int *version)
 {
     *version = fake_cufile.version;
     return OUTCOME(0);
 }
 
-struct xb_cufile_outcome cuFileHandleRegister(void **handle, struct xb_cufile_descriptor *file);
 struct xb_cufile_outcome cuFileHandleRegister(void **handle, struct xb_cufile_descriptor *file)
 {
     if (fake_cufile.register_code != 0 || file->type != 1 || file->operations != NULL)
@@ -58,14 +54,12 @@ struct xb_cufile_outcome cuFileHandleRegister(void **handle, struct xb_cufile_de
     return OUTCOME(0);
 }
 
-void cuFileHandleDeregister(void *handle);
 void cuFileHandleDeregister(void *handle)
 {
     (void)handle;
     fake_cufile.files--;
 }
 
-struct xb_cufile_outcome cuFileBufRegister(const void *base, size_t bytes, int flags);
 struct xb_cufile_outcome cuFileBufRegister(const void *base, size_t bytes, int flags)
 {
     if (fake_cufile.buffer_code != 0 || base == NULL || bytes == 0 || flags != 0)
@@ -74,7 +68,6 @@ struct xb_cufile_outcome cuFileBufRegister(const void *base, size_t bytes, int f
     return OUTCOME(0);
 }
 
-struct xb_cufile_outcome cuFileBufDeregister(const void *base);
 struct xb_cufile_outcome cuFileBufDeregister(const void *base)
 {
     (void)base;
@@ -82,7 +75,6 @@ struct xb_cufile_outcome cuFileBufDeregister(const void *base)
     return OUTCOME(0);
 }
 
-ssize_t cuFileRead(void *handle, void *base, size_t bytes, off_t from, off_t to);
 ssize_t cuFileRead(void *handle, void *base, size_t bytes, off_t from, off_t to)
 {
     fake_cufile.reads++;
@@ -96,21 +88,18 @@ ssize_t cuFileRead(void *handle, void *base, size_t bytes, off_t from, off_t to)
     return pread((int)(intptr_t)handle, (char *)base + to, count, from);
 }
 
-struct xb_cufile_outcome cuFileSetStatsLevel(int level);
 struct xb_cufile_outcome cuFileSetStatsLevel(int level)
 {
     fake_cufile.stats_level = level;
     return OUTCOME(0);
 }
 
-struct xb_cufile_outcome cuFileStatsStart(void);
 struct xb_cufile_outcome cuFileStatsStart(void)
 {
     fake_cufile.counting = fake_cufile.stats_level > 0;
     return OUTCOME(0);
 }
 
-struct xb_cufile_outcome cuFileGetStatsL3(struct xb_cufile_counts *counts);
 struct xb_cufile_outcome cuFileGetStatsL3(struct xb_cufile_counts *counts)
 {
     if (fake_cufile.stats_level != 3 || fake_cufile.counts_nothing)

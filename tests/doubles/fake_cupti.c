@@ -83,68 +83,38 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
     return asked_for("silent") ? CUPTI_ERROR_NOT_INITIALIZED : CUPTI_SUCCESS;
 }
 
-static const CUpti_ActivityAPI calls[] = {{.kind = CUPTI_ACTIVITY_KIND_RUNTIME,
-                                           .cbid = 2,
-                                           .start = AT(100),
-                                           .end = AT(200),
-                                           .threadId = THREAD,
-                                           .correlationId = 9},
-                                          {.kind = CUPTI_ACTIVITY_KIND_RUNTIME,
-                                           .cbid = 1,
-                                           .start = AT(500),
-                                           .end = AT(2500),
-                                           .threadId = THREAD,
-                                           .correlationId = 1},
-                                          {.kind = CUPTI_ACTIVITY_KIND_DRIVER,
-                                           .cbid = 3,
-                                           .start = AT(600),
-                                           .end = AT(2400),
-                                           .threadId = THREAD,
-                                           .correlationId = 1}};
-static const CUpti_ActivityMemcpy5 copy_in = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
-                                              .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD,
-                                              .srcKind = CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE,
-                                              .dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
-                                              .bytes = MIB,
-                                              .start = AT(1000),
-                                              .end = AT(2000),
-                                              .streamId = 7,
-                                              .correlationId = 1};
+#define WHEN(from, to, number) .start = AT(from), .end = AT(to), .correlationId = (number)
+#define CALL(of, call, from, to, number)                                                           \
+    {                                                                                              \
+        .kind = CUPTI_ACTIVITY_KIND_##of, .cbid = (call), .threadId = THREAD,                      \
+        WHEN(from, to, number)                                                                     \
+    }
+#define COPY(is, way, source, target, count, from, to, number)                                     \
+    {                                                                                              \
+        .kind = CUPTI_ACTIVITY_KIND_##is, .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_##way,            \
+        .srcKind = CUPTI_ACTIVITY_MEMORY_KIND_##source,                                            \
+        .dstKind = CUPTI_ACTIVITY_MEMORY_KIND_##target, .bytes = (count), .streamId = 7,           \
+        WHEN(from, to, number)                                                                     \
+    }
+static const CUpti_ActivityAPI calls[] = {
+    CALL(RUNTIME, 2, 100, 200, 9), CALL(RUNTIME, 1, 500, 2500, 1), CALL(DRIVER, 3, 600, 2400, 1)};
+static const CUpti_ActivityMemcpy5 copy_in =
+    COPY(MEMCPY, HTOD, PAGEABLE, DEVICE, MIB, 1000, 2000, 1);
+static const CUpti_ActivityMemcpy5 copy_back =
+    COPY(MEMCPY, DTOH, DEVICE, PINNED, 2 * MIB, 5000, 6000, 3);
+static const CUpti_ActivityMemcpyPtoP4 peer =
+    COPY(MEMCPY2, PTOP, DEVICE, DEVICE, 4 * MIB, 6000, 7000, 4);
 static const CUpti_ActivityKernel8 kernel = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                             .start = AT(2000),
-                                             .end = AT(5000),
                                              .streamId = 7,
-                                             .correlationId = 2,
-                                             .name = "add<\"a\\b\">(\nint)"};
+                                             .name = "add<\"a\\b\">(\nint)",
+                                             WHEN(2000, 5000, 2)};
 /* One that has not run yet: it has no times. */
 static const CUpti_ActivityKernel8 unfinished = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                                  .streamId = 7,
                                                  .correlationId = 6,
                                                  .name = "queued"};
-static const CUpti_ActivityMemcpy5 copy_back = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
-                                                .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_DTOH,
-                                                .srcKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
-                                                .dstKind = CUPTI_ACTIVITY_MEMORY_KIND_PINNED,
-                                                .bytes = 2 * MIB,
-                                                .start = AT(5000),
-                                                .end = AT(6000),
-                                                .streamId = 7,
-                                                .correlationId = 3};
-static const CUpti_ActivityMemcpyPtoP4 peer = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY2,
-                                               .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP,
-                                               .srcKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
-                                               .dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
-                                               .bytes = 4 * MIB,
-                                               .start = AT(6000),
-                                               .end = AT(7000),
-                                               .streamId = 7,
-                                               .correlationId = 4};
-static const CUpti_ActivityMemset4 fill = {.kind = CUPTI_ACTIVITY_KIND_MEMSET,
-                                           .bytes = 512,
-                                           .start = AT(7000),
-                                           .end = AT(8500),
-                                           .streamId = 7,
-                                           .correlationId = 5};
+static const CUpti_ActivityMemset4 fill = {
+    .kind = CUPTI_ACTIVITY_KIND_MEMSET, .bytes = 512, .streamId = 7, WHEN(7000, 8500, 5)};
 static const CUpti_ActivityMarker2 marks[] = {{.kind = CUPTI_ACTIVITY_KIND_MARKER,
                                                .flags = CUPTI_ACTIVITY_FLAG_MARKER_START,
                                                .id = 1,
@@ -197,7 +167,6 @@ CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream
 /* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 
 /* What a program's cudaDeviceReset brings about. */
-void fake_cupti_end_context(void);
 void fake_cupti_end_context(void)
 {
     context_ends(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,

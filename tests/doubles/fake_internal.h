@@ -10,6 +10,11 @@
 /* Counts a call that may fail; true, with *error filled, if it is its turn. */
 bool xb_fake_fails(const char *call, struct xb_error *error);
 
+/* First in a slot that may fail. */
+#define ENTER(slot)                                                                                \
+    if (xb_fake_fails(#slot, error))                                                               \
+    return error->status
+
 /* Whether `device` may reach the memory of `other`. */
 bool xb_fake_peer_is_open(const struct xb_device *device, const struct xb_device *other);
 
@@ -18,6 +23,9 @@ void xb_fake_pass_time(const struct xb_queue *queue, double seconds);
 
 /* The virtual time until which the caller has waited for queues, in seconds. */
 double xb_fake_host_time(void);
+
+/* Virtual time begins again: small numbers are the exact ones. */
+void xb_fake_begin_time(void);
 
 /* Notes which memory a large copy touches. */
 void xb_fake_note_memory(const struct xb_buffer *target, const struct xb_buffer *source,

@@ -45,8 +45,7 @@ enum xb_status xb_fake_pieces_open(struct xb_device *device, struct xb_buffer *t
                                    struct xb_buffer *source, const struct xb_piece *pieces,
                                    size_t count, struct xb_pieces **list, struct xb_error *error)
 {
-    if (xb_fake_fails("pieces_open", error))
-        return error->status;
+    ENTER(pieces_open);
     enum xb_status status =
         xb_damage_pieces_open(&plain, device, target, source, pieces, count, list, error);
     xb_fake.lists_open += status == XB_OK;
@@ -62,8 +61,7 @@ void xb_fake_pieces_close(struct xb_pieces *list)
 enum xb_status xb_fake_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces *list,
                                          struct xb_error *error)
 {
-    if (xb_fake_fails("queue_copy_pieces", error))
-        return error->status;
+    ENTER(queue_copy_pieces);
     pay_for_list(queue, list);
     return xb_damage_copy_pieces(xb_fake.damage, queue, list, error);
 }
@@ -71,8 +69,7 @@ enum xb_status xb_fake_queue_copy_pieces(struct xb_queue *queue, struct xb_piece
 enum xb_status xb_fake_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
                                            unsigned blocks, struct xb_error *error)
 {
-    if (xb_fake_fails("queue_kernel_pieces", error))
-        return error->status;
+    ENTER(queue_kernel_pieces);
     pay_for_list(queue, list);
     if (xb_fake.more_blocks_are_faster && blocks > 0 && blocks < XB_FAKE_MULTIPROCESSORS)
         xb_fake_pass_time(queue, 1e-3 * (XB_FAKE_MULTIPROCESSORS - blocks));
@@ -83,8 +80,7 @@ enum xb_status xb_fake_queue_kernel_pieces(struct xb_queue *queue, struct xb_pie
 enum xb_status xb_fake_graph_open(struct xb_queue *queue, struct xb_pieces *list,
                                   struct xb_graph **graph, struct xb_error *error)
 {
-    if (xb_fake_fails("graph_open", error))
-        return error->status;
+    ENTER(graph_open);
     struct fake_graph *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a graph");
@@ -115,8 +111,7 @@ enum xb_status xb_fake_queue_graph(struct xb_queue *queue, struct xb_graph *grap
                                    struct xb_error *error)
 {
     const struct fake_graph *enqueued = (const struct fake_graph *)graph;
-    if (xb_fake_fails("queue_graph", error))
-        return error->status;
+    ENTER(queue_graph);
     pay(queue, enqueued->target, enqueued->source, enqueued->bytes);
     return xb_damage_graph(xb_fake.damage, queue, enqueued->damaged, error);
 }
@@ -125,8 +120,7 @@ enum xb_status xb_fake_queue_copy_rows(struct xb_queue *queue, struct xb_rows ta
                                        struct xb_rows source, uint64_t bytes, uint64_t count,
                                        struct xb_error *error)
 {
-    if (xb_fake_fails("queue_copy_rows", error))
-        return error->status;
+    ENTER(queue_copy_rows);
     pay(queue, target.buffer, source.buffer, bytes * count);
     return xb_damage_rows(xb_fake.damage, &plain, queue, target, source, bytes, count, error);
 }

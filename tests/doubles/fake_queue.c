@@ -71,6 +71,12 @@ double xb_fake_host_time(void)
 /* When each hardware queue of each device is done with what was enqueued. */
 static double hardware_time[XB_FAKE_MAX_DEVICES][XB_FAKE_MAX_DEVICES];
 
+void xb_fake_begin_time(void)
+{
+    host_time = 0;
+    memset(hardware_time, 0, sizeof hardware_time);
+}
+
 static double later(double a, double b)
 {
     return a > b ? a : b;
@@ -116,8 +122,7 @@ void xb_fake_pass_time(const struct xb_queue *queue, double seconds)
 static enum xb_status open_queue(struct xb_device *device, bool blocks, struct xb_queue **queue,
                                  struct xb_error *error)
 {
-    if (xb_fake_fails("queue_open", error))
-        return error->status;
+    ENTER(queue_open);
     enum xb_status status = (blocks ? xb_host_backend.queue_open_blocking
                                     : xb_host_backend.queue_open)(device, queue, error);
     if (status == XB_OK)
@@ -190,18 +195,11 @@ enum xb_status xb_fake_queue_copy(struct xb_queue *queue, struct xb_buffer *targ
                                   struct xb_buffer *source, uint64_t from, uint64_t bytes,
                                   struct xb_error *error)
 {
-    if (xb_fake_fails("queue_copy", error))
-        return error->status;
+    ENTER(queue_copy);
     xb_fake_pass_time(queue, (double)bytes * XB_FAKE_SECONDS_PER_BYTE);
     xb_fake_note_memory(target, source, bytes);
-    const struct xb_damaged_copy copy = {.inner = &plain,
-                                         .slot = XB_DAMAGED_COPY,
-                                         .queue = queue,
-                                         .target = target,
-                                         .to = to,
-                                         .source = source,
-                                         .from = from,
-                                         .bytes = bytes};
+    const struct xb_damaged_copy copy = {
+        &plain, queue, target, to, source, from, bytes, XB_DAMAGED_COPY, XB_ACCESS_SEQUENTIAL, 1};
     enum xb_status status = xb_damage_copy(xb_fake.damage, &copy, error);
     return status == XB_OK && xb_host_queue_blocks(queue) ? xb_fake_queue_wait(queue, error)
                                                           : status;
@@ -210,8 +208,7 @@ enum xb_status xb_fake_queue_copy(struct xb_queue *queue, struct xb_buffer *targ
 enum xb_status xb_fake_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                   struct xb_pattern pattern, struct xb_error *error)
 {
-    if (xb_fake_fails("queue_fill", error))
-        return error->status;
+    ENTER(queue_fill);
     xb_damage_note_fill(buffer, bytes, pattern);
     return xb_host_backend.queue_fill(queue, buffer, bytes, pattern, error);
 }
@@ -220,8 +217,7 @@ enum xb_status xb_fake_queue_check(struct xb_queue *queue, struct xb_buffer *buf
                                    struct xb_pattern pattern, struct xb_mismatch *mismatch,
                                    struct xb_error *error)
 {
-    if (xb_fake_fails("queue_check", error))
-        return error->status;
+    ENTER(queue_check);
     enum xb_status status =
         xb_host_backend.queue_check(queue, buffer, bytes, pattern, mismatch, error);
     if (status == XB_OK && xb_fake.check_is_blind)
@@ -265,16 +261,8 @@ enum xb_status xb_fake_queue_kernel_copy(struct xb_queue *queue, struct xb_buffe
         xb_fake.kernel_access |= 1u << access;
     if (together > xb_fake.kernels_together)
         xb_fake.kernels_together = together;
-    const struct xb_damaged_copy copy = {.inner = &plain,
-                                         .slot = XB_DAMAGED_KERNEL_COPY,
-                                         .access = access,
-                                         .together = together,
-                                         .queue = queue,
-                                         .target = target,
-                                         .to = to,
-                                         .source = source,
-                                         .from = from,
-                                         .bytes = bytes};
+    const struct xb_damaged_copy copy = {
+        &plain, queue, target, to, source, from, bytes, XB_DAMAGED_KERNEL_COPY, access, together};
     return xb_damage_copy(xb_fake.damage, &copy, error);
 }
 
@@ -306,8 +294,7 @@ enum xb_status xb_fake_queue_compute(struct xb_queue *queue, struct xb_buffer *b
                                      uint64_t offset, uint64_t bytes, uint64_t steps,
                                      struct xb_error *error)
 {
-    if (xb_fake_fails("queue_compute", error))
-        return error->status;
+    ENTER(queue_compute);
     xb_fake_pass_time(queue, (double)bytes * (double)steps * XB_FAKE_SECONDS_PER_BYTE_AND_STEP);
     xb_damage_note_write(buffer);
     return xb_queue_compute(queue, buffer, offset, bytes, steps, error);
@@ -316,8 +303,7 @@ enum xb_status xb_fake_queue_compute(struct xb_queue *queue, struct xb_buffer *b
 enum xb_status xb_fake_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                    enum xb_access access, struct xb_error *error)
 {
-    if (xb_fake_fails("queue_chain", error))
-        return error->status;
+    ENTER(queue_chain);
     xb_damage_note_write(buffer);
     return xb_queue_chain(queue, buffer, bytes, access, error);
 }
@@ -339,8 +325,7 @@ enum xb_status xb_fake_queue_chase(struct xb_queue *queue, struct xb_buffer *cha
 enum xb_status xb_fake_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
                                     struct xb_error *error)
 {
-    if (xb_fake_fails("queue_decode", error))
-        return error->status;
+    ENTER(queue_decode);
     xb_fake_pass_time(queue, (double)decoding->bytes * XB_FAKE_DECODE_SECONDS_PER_BYTE);
     return xb_damage_decode(xb_fake.damage, &plain, queue, decoding, error);
 }
@@ -349,8 +334,7 @@ enum xb_status xb_fake_queue_digest(struct xb_queue *queue, struct xb_buffer *bu
                                     uint64_t offset, uint64_t bytes, struct xb_buffer *target,
                                     uint64_t target_offset, struct xb_error *error)
 {
-    if (xb_fake_fails("queue_digest", error))
-        return error->status;
+    ENTER(queue_digest);
     xb_fake_pass_time(queue, (double)bytes * XB_FAKE_DIGEST_SECONDS_PER_BYTE);
     xb_damage_note_write(target);
     return xb_queue_digest(queue, buffer, offset, bytes, target, target_offset, error);
@@ -359,8 +343,7 @@ enum xb_status xb_fake_queue_digest(struct xb_queue *queue, struct xb_buffer *bu
 enum xb_status xb_fake_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
                                       uint64_t bytes, bool to_device, struct xb_error *error)
 {
-    if (xb_fake_fails("queue_prefetch", error))
-        return error->status;
+    ENTER(queue_prefetch);
     xb_fake_pass_time(queue, (double)bytes * XB_FAKE_PREFETCH_SECONDS_PER_BYTE);
     xb_fake_note_memory(buffer, buffer, bytes);
     return xb_damage_prefetch(xb_fake.damage, &plain, queue, buffer, bytes, to_device, error);
@@ -370,8 +353,7 @@ enum xb_status xb_fake_queue_copy_peer(struct xb_queue *queue, struct xb_buffer 
                                        uint64_t to, struct xb_buffer *source, uint64_t from,
                                        uint64_t bytes, struct xb_error *error)
 {
-    if (xb_fake_fails("queue_copy_peer", error))
-        return error->status;
+    ENTER(queue_copy_peer);
     unsigned source_index = source->device->info.index;
     unsigned target_index = target->device->info.index;
     bool is_bad = xb_fake.bad_pair.from != xb_fake.bad_pair.to &&
@@ -385,21 +367,15 @@ enum xb_status xb_fake_queue_copy_peer(struct xb_queue *queue, struct xb_buffer 
     if (!xb_fake_peer_is_open(queue->device,
                               queue->device == target->device ? source->device : target->device))
         xb_fake.staged_by_runtime = true;
-    const struct xb_damaged_copy copy = {.inner = &plain,
-                                         .slot = XB_DAMAGED_PEER_COPY,
-                                         .queue = queue,
-                                         .target = target,
-                                         .to = to,
-                                         .source = source,
-                                         .from = from,
-                                         .bytes = bytes};
+    const struct xb_damaged_copy copy = {
+        &plain, queue, target, to, source, from, bytes, XB_DAMAGED_PEER_COPY, XB_ACCESS_SEQUENTIAL,
+        1};
     return xb_damage_copy(is_bad ? xb_fake.bad_pair.damage : xb_fake.damage, &copy, error);
 }
 
 enum xb_status xb_fake_queue_hold(struct xb_queue *queue, struct xb_error *error)
 {
-    if (xb_fake_fails("queue_hold", error))
-        return error->status;
+    ENTER(queue_hold);
     xb_fake.holds++;
     end_at(queue, later(begin_of(queue), host_time + XB_FAKE_HOLD_S));
     return xb_host_backend.queue_hold(queue, error);
@@ -413,8 +389,7 @@ void xb_fake_queue_release(struct xb_queue *queue)
 enum xb_status xb_fake_queue_wait_event(struct xb_queue *queue, struct xb_event *event,
                                         struct xb_error *error)
 {
-    if (xb_fake_fails("queue_wait_event", error))
-        return error->status;
+    ENTER(queue_wait_event);
     end_at(queue, later(begin_of(queue), clocks[clock_of(event)].time));
     return xb_host_backend.queue_wait_event(queue, event, error);
 }
@@ -444,8 +419,7 @@ void xb_fake_event_close(struct xb_event *event)
 enum xb_status xb_fake_event_record(struct xb_event *event, struct xb_queue *queue,
                                     struct xb_error *error)
 {
-    if (xb_fake_fails("event_record", error))
-        return error->status;
+    ENTER(event_record);
     if (event->device != queue->device)
         return XB_FAIL(error, XB_ERR_USAGE, "an event of device %u on a queue of device %u",
                        event->device->info.index, queue->device->info.index);
@@ -464,8 +438,7 @@ enum xb_status xb_fake_event_elapsed(struct xb_event *start, struct xb_event *st
                                      struct xb_error *error)
 {
     double unused = 0; /* the host backend checks that both were reached */
-    if (xb_fake_fails("event_elapsed", error))
-        return error->status;
+    ENTER(event_elapsed);
     if (start->device != stop->device)
         return XB_FAIL(error, XB_ERR_USAGE, "events of devices %u and %u have no common clock",
                        start->device->info.index, stop->device->info.index);

@@ -28,15 +28,8 @@ static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *pr
 {
     enum xb_status status = xb_host_backend.driver_open(driver, probe, error);
     if (status == XB_OK)
-        (*driver)->backend = &slowed;
+        (*driver)->backend = &slowed; /* whose slots are called from then on */
     return status;
-}
-
-static void driver_close(struct xb_driver *driver)
-{
-    if (driver != NULL)
-        driver->backend = &xb_host_backend;
-    xb_host_backend.driver_close(driver);
 }
 
 static enum xb_status device_open(struct xb_driver *driver, unsigned index,
@@ -46,13 +39,6 @@ static enum xb_status device_open(struct xb_driver *driver, unsigned index,
     if (status == XB_OK)
         (*device)->backend = &slowed;
     return status;
-}
-
-static void device_close(struct xb_device *device)
-{
-    if (device != NULL)
-        device->backend = &xb_host_backend;
-    xb_host_backend.device_close(device);
 }
 
 /* One thread enqueues. */
@@ -75,8 +61,6 @@ __attribute__((constructor)) static void fill_table(void)
     percent = text != NULL ? strtoul(text, NULL, 10) : percent;
     slowed = xb_host_backend;
     slowed.driver_open = driver_open;
-    slowed.driver_close = driver_close;
     slowed.device_open = device_open;
-    slowed.device_close = device_close;
     slowed.queue_copy = queue_copy;
 }

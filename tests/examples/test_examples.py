@@ -22,6 +22,8 @@ harness = importlib.import_module("harness")
 EXAMPLES = os.path.join(harness.SOURCE, "scripts", "examples")
 INSTALLED = "/usr/local/bin/xferbench"
 
+# What the examples run.
+LINK = ["link", "--format", "nhc", "--deadline", "50s"]
 BAD_LINE = "xferbench link CRITICAL: GPU 1 0000:1f:00.0 XB-LINK-WIDTH XB-AER-CORRECTABLE"
 FAKE = """#!/bin/sh
 printf '%s\\n' "$@" >> "$CALLS/{name}"
@@ -42,10 +44,7 @@ class ExampleTest(harness.Case):
         self.bin = os.path.join(self.folder, "bin")
         os.mkdir(self.bin)
         for name in ("xferbench", "scontrol", "logger"):
-            path = os.path.join(self.bin, name)
-            with open(path, "w", encoding="ascii") as file:
-                file.write(FAKE.format(name=name, variable=name.upper()))
-            os.chmod(path, 0o755)
+            os.chmod(self.write(f"bin/{name}", FAKE.format(name=name, variable=name.upper())), 0o755)
 
     def run_command(self, command, **variables):
         environment = {"PATH": f"{self.bin}:/usr/bin:/bin", "CALLS": self.folder} | variables
@@ -53,43 +52,31 @@ class ExampleTest(harness.Case):
 
     def calls(self, name):
         """The arguments of every call."""
-        try:
-            with open(os.path.join(self.folder, name), encoding="utf-8") as file:
-                return [call.splitlines() for call in file.read().split("====\n")[:-1]]
-        except FileNotFoundError:
-            return []
+        text = self.read(name) if os.path.exists(self.path(name)) else ""
+        return [call.splitlines() for call in text.split("====\n")[:-1]]
 
 
 class Slurm(ExampleTest):
     SCRIPT = os.path.join(EXAMPLES, "slurm-prolog.sh")
 
     def prolog(self, ends, says="", **variables):
-        return self.run_command(
-            [self.SCRIPT],
-            XFERBENCH_ENDS=str(ends),
-            XFERBENCH_SAYS=says,
-            SLURMD_NODENAME="node7",
-            **variables,
-        )
+        variables |= {"XFERBENCH_ENDS": str(ends), "XFERBENCH_SAYS": says, "SLURMD_NODENAME": "node7"}
+        return self.run_command([self.SCRIPT], **variables)
 
-    def drained(self):
-        return [call for call in self.calls("scontrol") if "State=DRAIN" in call]
+    def assert_drains(self, *reasons):
+        calls = [["update", "NodeName=node7", "State=DRAIN", f"Reason={reason}"] for reason in reasons]
+        self.assertEqual(self.calls("scontrol"), calls)
 
     def test_a_good_node_is_left_alone(self):
         run = self.prolog(0)
         self.assertEqual((run.code, run.out, run.err), (0, "", ""))
-        self.assertEqual(self.calls("scontrol"), [])
-        self.assertEqual(
-            self.calls("xferbench"), [["link", "--format", "nhc", "--deadline", "50s"]]
-        )
+        self.assert_drains()
+        self.assertEqual(self.calls("xferbench"), [LINK])
 
     def test_a_critical_node_is_drained_with_its_codes(self):
         run = self.prolog(2, BAD_LINE)
         self.assertEqual(run.code, 1)
-        self.assertEqual(
-            self.calls("scontrol"),
-            [["update", "NodeName=node7", "State=DRAIN", f"Reason={BAD_LINE}"]],
-        )
+        self.assert_drains(BAD_LINE)
         self.assertIn(BAD_LINE, run.err)
         self.assertEqual(len(self.calls("logger")), 1)
 
@@ -98,12 +85,12 @@ class Slurm(ExampleTest):
             run = self.prolog(code, f"xferbench link {level}: it is so")
             self.assertEqual(run.code, 0)
             self.assertIn(level, run.err)
-        self.assertEqual(self.calls("scontrol"), [])
+        self.assert_drains()
 
     def test_unknown_drains_where_that_is_wanted(self):
-        run = self.prolog(3, "xferbench link UNKNOWN: no driver", XFERBENCH_DRAIN_ON="2 3")
-        self.assertEqual(run.code, 1)
-        self.assertEqual(len(self.drained()), 1)
+        line = "xferbench link UNKNOWN: no driver"
+        self.assertEqual(self.prolog(3, line, XFERBENCH_DRAIN_ON="2 3").code, 1)
+        self.assert_drains(line)
 
     def test_who_gives_no_verdict_drains_nothing(self):
         for code in (1, 2, 3, 127, 139):
@@ -112,12 +99,11 @@ class Slurm(ExampleTest):
         run = self.prolog(0)
         self.assertEqual(run.code, 0)
         self.assertIn("no verdict", run.err)
-        self.assertEqual(self.calls("scontrol"), [])
+        self.assert_drains()
 
     def test_nothing_in_a_reason_can_be_taken_apart(self):
         self.prolog(2, "CRITICAL 'x' \"y\" $(touch z) `w` | a\nsecond")
-        self.assertEqual(self.drained()[0][3], "Reason=CRITICAL x y (touch z) w  a")
-        self.assertEqual(len(self.drained()[0]), 4)
+        self.assert_drains("CRITICAL x y (touch z) w  a")
 
     def test_the_job_goes_elsewhere_also_if_draining_fails(self):
         run = self.prolog(2, BAD_LINE, SCONTROL_ENDS="1")
@@ -166,16 +152,12 @@ class Nhc(ExampleTest):
     def test_a_good_node_passes_in_silence(self):
         run = self.check(0, check=self.line_of_the_example())
         self.assertEqual((run.out, run.err), ("returned 0\n", ""))
-        self.assertEqual(
-            self.calls("xferbench"), [["link", "--format", "nhc", "--deadline", "50s"]]
-        )
+        self.assertEqual(self.calls("xferbench"), [LINK])
 
     def test_warning_and_critical_fail_with_their_codes(self):
         for code in (1, 2):
             run = self.check(code, BAD_LINE)
-            self.assertEqual(
-                run.out, f"died check_xferbench_link:  {BAD_LINE}\nreturned 1\n"
-            )
+            self.assertEqual(run.out, f"died check_xferbench_link:  {BAD_LINE}\nreturned 1\n")
 
     def test_unknown_is_tried_again(self):
         line = "xferbench link UNKNOWN: GPU 0 0000:0f:00.0 XB-HOST-BUSY"
@@ -190,11 +172,8 @@ class Nhc(ExampleTest):
         self.assertEqual(self.check(3, line).out, again)
         self.assertFalse(os.path.exists(os.path.join(self.folder, "z")))
 
-    def test_a_crash_is_told(self):
-        run = self.check(139)
-        self.assertIn("ended with exit code 139\nreturned 1\n", run.out)
-
-    def test_a_missing_program_is_told(self):
+    def test_a_crash_and_a_missing_program_are_told(self):
+        self.assertIn("ended with exit code 139\nreturned 1\n", self.check(139).out)
         os.unlink(os.path.join(self.bin, "xferbench"))
         self.assertIn("xferbench not found\nreturned 1\n", self.check(0).out)
 
@@ -205,10 +184,7 @@ class Nhc(ExampleTest):
 
     def test_further_options_are_passed_on(self):
         self.check(0, check="check_xferbench_link 20s --expect gen5x16")
-        self.assertEqual(
-            self.calls("xferbench"),
-            [["link", "--format", "nhc", "--deadline", "20s", "--expect", "gen5x16"]],
-        )
+        self.assertEqual(self.calls("xferbench"), [[*LINK[:-1], "20s", "--expect", "gen5x16"]])
 
 
 def command_lines():
@@ -231,25 +207,20 @@ def command_lines():
 class Commands(ExampleTest):
     def test_each_runs_the_command_with_its_format(self):
         expected = {
-            "nrpe-xferbench.cfg": ["link", "--format", "nagios", "--deadline", "50s"],
-            "xferbench-link.service": [
-                "link", "--format", "prometheus", "--deadline", "50s", "--output",
-                "/var/lib/node_exporter/textfile/xferbench.prom",
-            ],
-            "icinga-xferbench.conf": [
-                "link", "--format", "nagios", "--deadline", "50s", "--device", "0", "--expect", "x16",
-            ],
-        }  # fmt: skip
+            "nrpe-xferbench.cfg": "nagios --deadline 50s",
+            "xferbench-link.service": "prometheus --deadline 50s --output"
+            " /var/lib/node_exporter/textfile/xferbench.prom",
+            "icinga-xferbench.conf": "nagios --deadline 50s --device 0 --expect x16",
+        }
         found = dict(command_lines())
         self.assertEqual(set(found), set(expected))
         for name, words in found.items():
-            self.assertEqual(words, [INSTALLED, *expected[name]])
+            options = ["link", "--format", *expected[name].split()]
+            self.assertEqual(words, [INSTALLED, *options])
             for code in range(4):
-                run = self.run_command(
-                    [os.path.join(self.bin, "xferbench"), *words[1:]], XFERBENCH_ENDS=str(code)
-                )
+                run = self.run_command([os.path.join(self.bin, "xferbench"), *words[1:]], XFERBENCH_ENDS=str(code))
                 self.assertEqual(run.code, code)
-            self.assertEqual(self.calls("xferbench")[-1], expected[name])
+            self.assertEqual(self.calls("xferbench")[-1], options)
 
     def test_the_program_has_every_option(self):
         run = self.run_command([harness.XFERBENCH, "link", "--help"])
@@ -318,12 +289,11 @@ class Files(ExampleTest):
     def test_systemd_reads_the_units(self):
         if shutil.which("systemd-analyze") is None:
             self.skipTest("no systemd-analyze")
-        units = []
-        for name in ("xferbench-link.service", "xferbench-link.timer"):
-            units.append(os.path.join(self.folder, name))
-            with open(units[-1], "w", encoding="ascii") as file:
-                # In quotes: the folder may have a blank in its name.
-                file.write(example(name).replace(INSTALLED, f'"{self.bin}/xferbench"'))
+        # In quotes: the folder may have a blank in its name.
+        units = [
+            self.write(name, example(name).replace(INSTALLED, f'"{self.bin}/xferbench"'))
+            for name in ("xferbench-link.service", "xferbench-link.timer")
+        ]
         run = self.run_command(["systemd-analyze", "verify", "--man=no", *units])
         own = [line for line in run.err.splitlines() if "xferbench" in line]
         self.assertEqual(own, [])

@@ -6,6 +6,7 @@ that the commands in it do what they are to. usage: test_kubernetes.py BUILD_FOL
 import json
 import os
 import re
+import shlex
 import sys
 
 import test_examples
@@ -63,7 +64,7 @@ class Pods(test_examples.ExampleTest):
             self.assertIn("2>/dev/termination-log", line)
             for code in (0, 2, 139):
                 run = self.run_command(
-                    [*container["command"], line.replace("/dev/termination-log", log)],
+                    [*container["command"], line.replace("/dev/termination-log", shlex.quote(log))],
                     XFERBENCH_ENDS=str(code),
                     XFERBENCH_SAYS="{}",
                 )
@@ -90,9 +91,7 @@ class NodeProblemDetector(test_examples.ExampleTest):
         for ends, code in ((0, 0), (1, 0), (2, 1), (3, 2), (127, 2), (139, 2)):
             run = self.plugin(ends, "xferbench link: it is so")
             self.assertEqual((run.code, run.out), (code, "xferbench link: it is so\n"), ends)
-        self.assertEqual(
-            self.calls("xferbench")[-1], ["link", "--format", "nhc", "--deadline", "50s"]
-        )
+        self.assertEqual(self.calls("xferbench")[-1], test_examples.LINK)
 
     def test_who_gives_no_verdict_is_not_known_to_be_bad(self):
         run = self.plugin(2)

@@ -3,19 +3,9 @@
 
 #include "base/text.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DEPTH 32
-
-void require(bool holds, const char *rule, const char *where)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken: %s: %.200s\n", rule, where);
-    abort();
-}
 
 /* The element whose name begins at `at`; fails where there is none. */
 static const char *element_at(const char *at, const char *const *elements)
@@ -25,7 +15,7 @@ static const char *element_at(const char *at, const char *const *elements)
         if (strncmp(at, elements[i], length) == 0 && strchr(" >/\n", at[length]) != NULL)
             return elements[i];
     }
-    require(false, "every element is one that may be there", at);
+    require_at(false, "every element is one that may be there", at);
     return NULL;
 }
 
@@ -38,12 +28,12 @@ static const char *skip_text(const char *at, const char *ends)
         bool is_known = *at != '&';
         for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
             is_known = is_known || strncmp(at, entities[i], strlen(entities[i])) == 0;
-        require(is_known, "no ampersand stands alone", at);
-        require(*at == '\n' || !xb_utf8_is_harmful(at), "no character is harmful", at);
-        require(*at != '<', "no bracket opens in an attribute", at);
+        require_at(is_known, "no ampersand stands alone", at);
+        require_at(*at == '\n' || !xb_utf8_is_harmful(at), "no character is harmful", at);
+        require_at(*at != '<', "no bracket opens in an attribute", at);
         at += length;
     }
-    require(*at != '\0', "a text has an end", at);
+    require_at(*at != '\0', "a text has an end", at);
     return at;
 }
 
@@ -65,17 +55,17 @@ static const char *skip_tag(const char *at, bool *is_empty)
         size_t length =
             strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-:");
         at += length;
-        require(length > 0 && at[0] == '=' && at[1] == '"', "an attribute has a value", name);
+        require_at(length > 0 && at[0] == '=' && at[1] == '"', "an attribute has a value", name);
         const char *value = at + 2;
         at = skip_text(value, "\"");
         size_t digits = strspn(value, "-.0123456789");
         bool is_number = digits > 0 && digits == (size_t)(at - value);
-        require(!is_number_of(name, length) || is_number, "a number is a number", name);
+        require_at(!is_number_of(name, length) || is_number, "a number is a number", name);
         at++;
     }
     *is_empty = *at == '/';
     at += *is_empty;
-    require(*at == '>', "a tag has an end", at);
+    require_at(*at == '>', "a tag has an end", at);
     return at + 1;
 }
 
@@ -84,23 +74,23 @@ void check_markup(const char *text, const char *const *elements)
     const char *open[DEPTH] = {NULL};
     size_t depth = 0;
     const char *at = text;
-    require(*at == '<', "an element begins", at);
+    require_at(*at == '<', "an element begins", at);
     do {
         if (*at != '<') {
             at = skip_text(at, "<");
         } else if (at[1] == '/') {
             const char *element = element_at(at + 2, elements);
-            require(depth > 0 && open[depth - 1] == element, "elements end in their order", at);
+            require_at(depth > 0 && open[depth - 1] == element, "elements end in their order", at);
             depth--;
             at = strchr(at, '>') + 1;
         } else {
             bool is_empty;
             const char *element = element_at(at + 1, elements);
             at = skip_tag(at + 1 + strlen(element), &is_empty);
-            require(depth < DEPTH, "elements are not too deep", at);
+            require_at(depth < DEPTH, "elements are not too deep", at);
             open[depth] = element;
             depth += !is_empty;
         }
     } while (depth > 0);
-    require(strcmp(at, "\n") == 0, "nothing is behind the last element", at);
+    require_at(strcmp(at, "\n") == 0, "nothing is behind the last element", at);
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include <stdbool.h>
-
-/* Ends the program, which libFuzzer takes for a crash, where a rule is broken. */
-void require(bool holds, const char *rule, const char *where);
+#include "target.h"
 
 /*
  * Requires that a text is one element of XML that is well-formed, and a newline: of these elements

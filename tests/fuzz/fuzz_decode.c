@@ -11,14 +11,13 @@
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "codecs/formats.h"
 #include "codecs/lz4_decode.h"
+#include "target.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define HEADER 4
 #define MOST (XB_LZ4_BLOCK + 5000u) /* two blocks of one format, several of the other */
@@ -42,15 +41,6 @@ static void decode_by_lanes(const void *encoded, uint64_t encoded_bytes, void *t
 
 static const struct format formats[] = {{xb_for_bound, xb_for_encode, xb_for_decode},
                                         {xb_lz4_bound, xb_lz4_encode, decode_by_lanes}};
-
-/* Ends the program, which libFuzzer takes for a crash, where a rule is broken. */
-static void require(bool holds, const char *rule)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken: %s\n", rule);
-    abort();
-}
 
 /* Exactly so many bytes, of 0. */
 static void *memory(size_t bytes)

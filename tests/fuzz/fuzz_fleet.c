@@ -10,6 +10,7 @@
 #include "link/report.h"
 #include "record/mode_list.h"
 #include "run/request.h"
+#include "target.h"
 #include "xferbench/mode.h"
 
 #include <math.h>
@@ -18,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Modes and options as a reader sees them: names and defaults. No mode runs here. */
 static const struct xb_option chunk = {
@@ -45,14 +44,6 @@ const struct xb_option *const *xb_run_rows(void)
 }
 
 const struct xb_option *const xb_link_rows[] = {&size_option, NULL};
-
-static void require(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "does not hold: %s\n", what);
-    abort();
-}
 
 static void check_values(const struct xb_fleet *fleet)
 {

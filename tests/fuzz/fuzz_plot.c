@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 #define MOST 40        /* things in a picture */
 #define NAME_MOST 1200 /* longer than what a picture keeps of a text */
 #define SIZE_MOST ((size_t)4 << 20)
@@ -232,13 +230,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
-    require(bytes != NULL && stream != NULL, "there is memory", "");
+    require(bytes != NULL && stream != NULL, "there is memory");
     bytes->data = data + 3;
     bytes->size = size - 3;
     draws[data[0] % (sizeof draws / sizeof *draws)](stream, bytes, data[2] % MOST,
                                                     data[1] % 2 == 0);
-    require(fclose(stream) == 0, "a picture is written", "");
-    require(length < SIZE_MOST, "a picture is not too large", "");
+    require(fclose(stream) == 0, "a picture is written");
+    require(length < SIZE_MOST, "a picture is not too large");
     check_svg(text);
     free(text);
     free(bytes);

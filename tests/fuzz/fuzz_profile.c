@@ -5,6 +5,7 @@
  */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 #include "backends/registry.h"
+#include "target.h"
 #include "trace/profile.h"
 #include "xferbench/mode.h"
 
@@ -13,18 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 const struct xb_mode *const xb_modes[] = {NULL};
 const struct xb_backend_entry xb_backends[] = {{.name = NULL}};
-
-static void require(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "does not hold: %s\n", what);
-    abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 #define SIZE_MOST ((size_t)4 << 20)
 
 /* Modes as a report sees them: a name and options. No mode runs here. */
@@ -53,7 +51,7 @@ static enum xb_status read_file(const char *path, char **text, size_t *length,
     (void)path;
     (void)error;
     *text = malloc(file_size + 1); /* exactly as large, so that one byte too far is seen */
-    require(*text != NULL, "there is memory", "");
+    require(*text != NULL, "there is memory");
     if (file_size > 0)
         memcpy(*text, file, file_size);
     (*text)[file_size] = '\0';
@@ -71,7 +69,7 @@ static void check_page(const char *text)
         "line",   "rect",    "circle",  "path",   "text",       "details", "summary", "span",
         "pre",    "ol",      "b",       "code",   NULL};
     static const char type[] = "<!DOCTYPE html>\n";
-    require(strncmp(text, type, sizeof type - 1) == 0, "a page begins", text);
+    require_at(strncmp(text, type, sizeof type - 1) == 0, "a page begins", text);
     check_markup(text + sizeof type - 1, elements);
 }
 
@@ -87,11 +85,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     file = data;
     file_size = size;
     page.stream = open_memstream(&text, &length);
-    require(page.stream != NULL, "there is memory", "");
-    require(xb_report_write(&page, &request, &left_out) == XB_OK, "a page is written", "");
-    require(fclose(page.stream) == 0, "a page is written", "");
-    require(left_out == 0 || left_out == 2, "a file reads twice or not at all", "");
-    require(length < SIZE_MOST, "a page is not too large", "");
+    require(page.stream != NULL, "there is memory");
+    require(xb_report_write(&page, &request, &left_out) == XB_OK, "a page is written");
+    require(fclose(page.stream) == 0, "a page is written");
+    require(left_out == 0 || left_out == 2, "a file reads twice or not at all");
+    require(length < SIZE_MOST, "a page is not too large");
     check_page(text);
     free(text);
     return 0;

@@ -6,12 +6,9 @@
  * libFuzzer to do so.
  */
 #define _POSIX_C_SOURCE 200809L /* scandir */
-#include <dirent.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "target.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include <dirent.h>
 
 #define LARGEST ((size_t)1 << 20)
 

@@ -60,9 +60,10 @@ def outputs():
 def format_of(words, part, text):
     if text[:1] in "{[" and text[:2] != "[0" and (part != "stdout" or "--json" in words or "json" in words):
         return "json"
-    if part.endswith(".csv") or (part == "stdout" and "--csv" in words):
+    if part.endswith(".csv") or (part == "stdout" and words[-2:] == ["--csv", "-"]):
         return "csv"
-    return words[words.index("--format") + 1] if "--format" in words and part == "stdout" else "table"
+    formatted = "--format" in words and part in ("stdout", *words[words.index("--format"):])
+    return words[words.index("--format") + 1] if formatted else "table"
 
 
 # ---- each format ----

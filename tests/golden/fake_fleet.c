@@ -47,9 +47,19 @@ static bool flag(const cJSON *object, const char *key)
     return cJSON_IsTrue(at(object, key));
 }
 
+/* Equal texts have one address, as in a fleet that was read. */
 static const char *text(const cJSON *object, const char *key)
 {
-    return cJSON_GetStringValue(at(object, key)); /* of a tree that stays */
+    static const char *known[MOST];
+    const char *own = cJSON_GetStringValue(at(object, key)); /* of a tree that stays */
+    size_t i = 0;
+    while (own != NULL && known[i] != NULL && strcmp(known[i], own) != 0)
+        i++;
+    if (own == NULL || i + 1 == MOST)
+        return own;
+    if (known[i] == NULL)
+        known[i] = own;
+    return known[i];
 }
 
 /* The array's items, zeroed, and how many. */

@@ -165,14 +165,13 @@ class HipCase(Case):
         self.assertEqual(outcome.code, 0, outcome)
         return outcome
 
-    def in_parallel(self, jobs, check):
-        """Runs every job, several at a time, and has what came of each checked, in a subtest."""
+    def in_parallel(self, job, check, cases):
+        """Calls job(*case) for each case, several at a time, and check(outcome, *case), in a subtest."""
         with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
-            futures = [pool.submit(job) for job in jobs]
-            for future in futures:
-                with self.subTest():
-                    outcome = self.check_outcome(future.result())
-                    check(outcome)
+            futures = [pool.submit(job, *case) for case in cases]
+            for case, future in zip(cases, futures, strict=True):
+                with self.subTest(str(case)[:80]):
+                    check(self.check_outcome(future.result()), *case)
 
     # ---- outcomes ----
 
@@ -204,19 +203,20 @@ class HipCase(Case):
             self.assert_words(row["reason"], words, (row, outcome.label))
 
     def assert_all_ok(self, outcome):
-        self.assertEqual(outcome.code, 0, outcome)
-        self.assertEqual(outcome.err, "", outcome)
+        self.assertEqual((outcome.code, outcome.err), (0, ""), outcome)
         self.assert_ok(outcome.rows(), outcome)
+
+    def assert_lost(self, rows, lost, words, outcome):
+        """Those are skipped for that reason, and all others are measured."""
+        self.assertEqual((outcome.code, outcome.err), (0, ""), outcome)
+        self.assert_skipped(lost, words, outcome)
+        self.assert_ok([row for row in rows if row not in lost], outcome)
 
     def assert_without_kernels(self, outcome, words):
         """What kernels do is skipped for that reason; the rest is measured, and proved by copies."""
-        self.assertEqual(outcome.code, 0, outcome)
-        self.assertEqual(outcome.err, "", outcome)
         by_kernels = [row for row in outcome.rows() if "kernels" in needs_of(row)]
-        self.assert_skipped(by_kernels, ("'kernels'", *words), outcome)
-        rows = [row for row in outcome.rows() if row not in by_kernels]
-        self.assert_ok(rows, outcome)
-        for row in rows:
+        self.assert_lost(outcome.rows(), by_kernels, ("'kernels'", *words), outcome)
+        for row in [row for row in outcome.rows() if row not in by_kernels]:
             reader = "host" if row["direction"] == "d2h" else BY_COPIES
             self.assertEqual(row["details"]["verified_by"], reader, (row, outcome.label))
             self.assertEqual(row["details"]["held"], "no", (row, outcome.label))

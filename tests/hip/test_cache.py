@@ -4,7 +4,6 @@
 usage: test_cache.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 """
 
-import copy
 import functools
 import os
 import shutil
@@ -63,6 +62,7 @@ class Cache(HipCase):
     def test_second_run_compiles_nothing(self):
         folder = self.filled()
         state = os.stat(self.entry(folder))
+        self.assertEqual(sorted(os.listdir(folder)), ["cache", "count", "out.json", "trace"])
         self.assertEqual(stat.S_IMODE(state.st_mode), 0o600)
         self.assertEqual(stat.S_IMODE(os.stat(os.path.join(folder, "cache")).st_mode), 0o700)
         self.assert_from_cache(self.measure_here(folder), 1)
@@ -92,18 +92,13 @@ class Cache(HipCase):
     # ---- damage: a function each, given the path of a good entry ----
 
     @staticmethod
-    def flip(path, place):
-        content = bytearray(read_bytes(path))
-        content[place] ^= 1
-        write_bytes(path, content)
+    def flip(place):
+        def damage(path):
+            content = bytearray(read_bytes(path))
+            content[place] ^= 1
+            write_bytes(path, content)
 
-    @staticmethod
-    def cut(path, length):
-        write_bytes(path, read_bytes(path)[:length])
-
-    @staticmethod
-    def append(path):
-        write_bytes(path, read_bytes(path) + b"\0")
+        return damage
 
     @staticmethod
     def put_link(path):
@@ -115,58 +110,47 @@ class Cache(HipCase):
         os.remove(path)
         os.mkfifo(path, 0o600)
 
-    @staticmethod
-    def put_folder(path):
-        os.remove(path)
-        os.mkdir(path, 0o700)
-
-    @staticmethod
-    def give_away(path):
-        os.chown(path, 65534, -1)
-
-    def check_repaired(self, good, outcome):
-        """The entry was not taken, and is as it should be again."""
-        self.assert_compiled(outcome, 1)
-        path = next(
-            os.path.join(outcome.folder, "cache", "xferbench", name)
-            for name in os.listdir(os.path.join(outcome.folder, "cache", "xferbench"))
-            if not name.endswith("-elsewhere")
-        )
-        state = os.lstat(path)
-        self.assertTrue(stat.S_ISREG(state.st_mode), outcome)
-        self.assertEqual(stat.S_IMODE(state.st_mode), 0o600, outcome)
-        self.assertEqual(state.st_uid, os.geteuid(), outcome)
-        self.assertEqual(read_bytes(path), good, outcome)
-        self.assert_from_cache(self.measure_here(outcome.folder), 1)
-
-    def damaged(self, damage, filled):
-        folder = self.make_folder()
-        shutil.copytree(os.path.join(filled, "cache"), os.path.join(folder, "cache"))
-        damage(self.entry(folder))
-        return self.measure_here(folder)
-
     def test_damaged_entry(self):
+        """It is not taken, and is as it should be again."""
         filled = self.filled()
         good = read_bytes(self.entry(filled))
+
+        def run(damage):
+            folder = self.make_folder()
+            shutil.copytree(os.path.join(filled, "cache"), os.path.join(folder, "cache"))
+            damage(self.entry(folder))
+            return self.measure_here(folder)
+
+        def check(outcome, _):
+            self.assert_compiled(outcome, 1)
+            folder = os.path.join(outcome.folder, "cache", "xferbench")
+            (name,) = [name for name in os.listdir(folder) if not name.endswith("-elsewhere")]
+            state = os.lstat(os.path.join(folder, name))
+            self.assertTrue(stat.S_ISREG(state.st_mode), outcome)
+            self.assertEqual((stat.S_IMODE(state.st_mode), state.st_uid), (0o600, os.geteuid()), outcome)
+            self.assertEqual(read_bytes(os.path.join(folder, name)), good, outcome)
+            self.assert_from_cache(self.measure_here(outcome.folder), 1)
+
         # The header's members, the code's ends and its middle.
-        places = [0, 15, 16, 24, 32, 40, 95, 96, 99, 103, 104, 111, 112, 113, len(good) // 2, -1]
-        damages = [functools.partial(self.flip, place=place) for place in places]
-        lengths = [0, 1, 15, 111, 112, 113, len(good) // 2, len(good) - 1]
-        damages += [functools.partial(self.cut, length=length) for length in lengths]
-        damages += [self.append, self.put_link, self.put_fifo]
-        damages += [functools.partial(os.chmod, mode=mode) for mode in (0o660, 0o602, 0o666)]
+        places = (0, 15, 16, 24, 32, 40, 95, 96, 99, 103, 104, 111, 112, 113, len(good) // 2, -1)
+        lengths = (0, 1, 15, 111, 112, 113, len(good) // 2, len(good) - 1)
+        damages = [
+            *map(self.flip, places),
+            *(functools.partial(write_bytes, content=good[:length]) for length in lengths),
+            functools.partial(write_bytes, content=good + b"\0"),
+            *(functools.partial(os.chmod, mode=mode) for mode in (0o660, 0o602, 0o666)),
+            self.put_link,
+            self.put_fifo,
+        ]
         if os.geteuid() == 0:
-            damages.append(self.give_away)
-        self.in_parallel(
-            [functools.partial(self.damaged, damage, filled) for damage in damages],
-            functools.partial(self.check_repaired, good),
-        )
+            damages.append(lambda path: os.chown(path, 65534, -1))
+        self.in_parallel(run, check, [(damage,) for damage in damages])
 
     def test_target_of_a_link_stays(self):
         folder = self.filled()
         path = self.entry(folder)
         self.put_link(path)
-        self.flip(f"{path}-elsewhere", 200)
+        self.flip(200)(f"{path}-elsewhere")
         before = read_bytes(f"{path}-elsewhere")
         self.assert_compiled(self.measure_here(folder), 2)
         self.assertFalse(os.path.islink(path))
@@ -176,22 +160,21 @@ class Cache(HipCase):
         """It stays, and nothing can be kept."""
         folder = self.filled()
         path = self.entry(folder)
-        self.put_folder(path)
+        os.remove(path)
+        os.mkdir(path, 0o700)
         for times in (2, 3):
             self.assert_compiled(self.measure_here(folder), times, kept=False)
         self.assertEqual(os.listdir(os.path.dirname(path)), [os.path.basename(path)])
 
-    def test_nothing_is_left_beside_an_entry(self):
-        folder = self.filled()
-        self.entry(folder)  # asserts that it is the only one
-        names = sorted(os.listdir(folder))
-        self.assertEqual(names, ["cache", "count", "out.json", "trace"])
+    # ---- where ----
 
     def test_no_place_to_keep_it(self):
+        """Nothing appears where it could not be kept, not even a home that is not there."""
         for environment in (
             {"XDG_CACHE_HOME": "/dev/null/x"},
             {"XDG_CACHE_HOME": "/proc/self/nothing"},
             {"XDG_CACHE_HOME": "/" + "x" * 5000},
+            {"XDG_CACHE_HOME": None},
             {"XDG_CACHE_HOME": None, "HOME": None},
             {"XDG_CACHE_HOME": "", "HOME": ""},
             {"XDG_CACHE_HOME": "relative", "HOME": "relative"},
@@ -199,8 +182,7 @@ class Cache(HipCase):
             with self.subTest(environment=str(environment)[:80]):
                 folder = self.make_folder()
                 for times in (1, 2):
-                    outcome = self.measure_here(folder, environment)
-                    self.assert_compiled(outcome, times, kept=False)
+                    self.assert_compiled(self.measure_here(folder, environment), times, kept=False)
                 self.assertEqual(sorted(os.listdir(folder)), ["count", "out.json", "trace"])
 
     def test_folder_that_cannot_be_written(self):
@@ -209,6 +191,17 @@ class Cache(HipCase):
         folder = self.make_folder()
         os.mkdir(os.path.join(folder, "cache"), 0o500)
         self.assert_compiled(self.measure_here(folder), 1, kept=False)
+
+    def test_home_of_somebody_else(self):
+        """Nothing of ours, which its owner could not remove, is left there."""
+        if os.geteuid() != 0:
+            self.skipTest("only root can give a folder away")
+        folder = self.make_folder()
+        home = os.path.join(folder, "home")
+        os.mkdir(home, 0o755)
+        os.chown(home, 65534, 65534)
+        self.assert_compiled(self.measure_here(folder, {"XDG_CACHE_HOME": None}), 1, kept=False)
+        self.assertEqual(os.listdir(home), [])
 
     def test_relative_path_is_ignored(self):
         """XDG Base Directory Specification: HOME's then."""
@@ -222,54 +215,33 @@ class Cache(HipCase):
                 self.assertNotIn("cache", os.listdir(folder))
                 self.assert_from_cache(self.measure_here(folder, environment), 1)
 
-    def test_home_that_is_not_there(self):
-        """It does not appear."""
-        folder = self.make_folder()
-        outcome = self.measure_here(folder, {"XDG_CACHE_HOME": None})
-        self.assert_compiled(outcome, 1, kept=False)
-        self.assertNotIn("home", os.listdir(folder))
-
-    def test_home_of_somebody_else(self):
-        """Nothing of ours, which its owner could not remove, is left there."""
-        if os.geteuid() != 0:
-            self.skipTest("only root can give a folder away")
-        folder = self.make_folder()
-        home = os.path.join(folder, "home")
-        os.mkdir(home, 0o755)
-        os.chown(home, 65534, 65534)
-        outcome = self.measure_here(folder, {"XDG_CACHE_HOME": None})
-        self.assert_compiled(outcome, 1, kept=False)
-        self.assertEqual(os.listdir(home), [])
-
     def test_other_library_is_another_entry(self):
         """Of the same version: what compiles is not what compiled."""
         folder = self.filled()
-        copy = os.path.join(folder, "copy.so")
-        shutil.copy2(STAND_IN, copy)
-        environment = {OVERRIDE: copy}
+        library = shutil.copy2(STAND_IN, os.path.join(folder, "copy.so"))
+        environment = {OVERRIDE: library}
         self.assert_compiled(self.measure_here(folder, environment), 2)
         self.assert_from_cache(self.measure_here(folder, environment), 2)
-        os.utime(copy, ns=(0, 0))  # installed anew in the same place
+        os.utime(library, ns=(0, 0))  # installed anew in the same place
         self.assert_compiled(self.measure_here(folder, environment), 3)
         self.assert_from_cache(self.measure_here(folder), 3)
 
     def test_many_at_once(self):
         """They may all write the one entry: each finds none, or a whole one."""
 
-        def check(outcome):
+        def check(outcome, _):
             self.assert_all_ok(outcome)
-            path = os.path.join(outcome.folder, "cache", "xferbench")
-            self.assertEqual(len(os.listdir(cache)), 1, path)
+            self.assertEqual(len(os.listdir(os.path.join(self.folder, "cache", "xferbench"))), 1, outcome)
 
-        cache = os.path.join(self.folder, "cache", "xferbench")
         environment = {"XDG_CACHE_HOME": os.path.join(self.folder, "cache")}
         outcomes = []
         self.in_parallel(
-            [functools.partial(self.measure, *KERNEL_ROW, environment=environment)] * 8,
-            outcomes.append,
+            lambda _: self.measure(*KERNEL_ROW, environment=environment),
+            lambda *outcome: outcomes.append(outcome),
+            [(number,) for number in range(8)],
         )
-        for outcome in outcomes:
-            check(outcome)
+        for outcome in outcomes:  # once all have ended: none leaves a file beside the entry
+            check(*outcome)
 
 
 if __name__ == "__main__":

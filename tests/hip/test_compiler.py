@@ -9,6 +9,30 @@ import resource
 
 from stand_in import KERNEL_ROW, SMALL, HipCase, harness
 
+NONE = "does not tell the device's architecture"
+# The name becomes part of a command line and of a path: nothing but a name may get there. Each with the
+# reason why there are no kernels; None where there are, for what follows the colon is no part of the name.
+ARCHITECTURES = (
+    ("gfx90a/../../x", NONE),
+    ("gfx90a:/../../x", None),
+    ("gfx90a:%s%n%d", None),
+    (os.fsdecode(b"gfx90a:\xff\xfe"), None),
+    (os.fsdecode(b"gfx90a\xff"), NONE),
+    ("gfx/../../x", NONE),
+    ("gfx90a x", NONE),
+    ("gfx90a\nx", NONE),
+    ("gfx", "over gfx,"),
+    ("gfx-", "over gfx-,"),
+    ("GFX90A", NONE),
+    ("../../x", NONE),
+    ("-save-temps", NONE),
+    ("", NONE),
+    (":", NONE),
+    ("gfx" + "9" * 60, NONE),
+    ("gfx" + "9" * 200, NONE),
+    ("gfx90a:" + "x" * 245, None),
+)
+
 
 def allow_cores():
     """The caller's limit may forbid what is to be seen not to happen."""
@@ -21,81 +45,57 @@ class Compiler(HipCase):
 
     def tree(self, folder):
         """Every path below the folder, without what this program itself puts there."""
-        paths = [
+        paths = {
             os.path.relpath(os.path.join(path, name), folder)
             for path, folders, files in os.walk(folder)
             for name in (*folders, *files)
-        ]
-        return sorted(set(paths) - {"trace", "out.json"})
+        }
+        return paths - {"trace", "out.json"}
 
-    def test_unknown_architecture(self):
-        environment = {"XB_STANDIN_ARCH": "gfx999"}
-        outcome = self.check_outcome(
-            self.measure("--mode", "all", environment=environment, preexec_fn=allow_cores)
-        )
-        self.assert_without_kernels(outcome, ("hipRTC died", "gfx999", "aborts on gfx999"))
-        self.assertEqual((outcome.out, outcome.err), ("", ""), outcome)
-        self.assertEqual(self.tree(outcome.folder), [], "a core file, or a cache of nothing")
+    def assert_nothing_compiled(self, words, **options):
+        outcome = self.check_outcome(self.measure("--mode", "all", **options))
+        self.assert_without_kernels(outcome, words)
+        self.assertEqual(outcome.out, "", outcome)
+        self.assertEqual(self.tree(outcome.folder), set(), "a core file, or a cache of nothing")
         for device in outcome.document["devices"]:
             self.assertNotIn("kernels", device["facts"])
 
+    def test_unknown_architecture(self):
+        words = ("hipRTC died", "gfx999", "aborts on gfx999")
+        self.assert_nothing_compiled(words, environment={"XB_STANDIN_ARCH": "gfx999"}, preexec_fn=allow_cores)
+
+    def test_compilation_that_fails(self):
+        words = ("HIPRTC_ERROR_COMPILATION", "stand-in: asked to fail")
+        self.assert_nothing_compiled(words, environment={"XB_STANDIN_RTC_FAIL": "1"})
+
     def test_unknown_architecture_on_the_terminal(self):
         """The reason in the table's notes, and not what the dying compiler said."""
-        outcome = self.check_outcome(
-            self.run_program(*SMALL, *KERNEL_ROW, "--verbose", environment={"XB_STANDIN_ARCH": "gfx999"})
-        )
+        environment = {"XB_STANDIN_ARCH": "gfx999"}
+        outcome = self.check_outcome(self.run_program(*SMALL, *KERNEL_ROW, "--verbose", environment=environment))
         self.assertEqual((outcome.code, outcome.err), (3, ""), outcome)
         notes = outcome.out.split("\nNotes\n")[1]
         self.assertIn("hipRTC died (Aborted) over gfx999", " ".join(notes.split()), outcome)
         self.assertNotRegex(outcome.out, "(?m)^hip stand-in:")
 
     def test_strange_architectures(self):
-        """The name becomes part of a command line and of a path: nothing but a name may get there."""
-        none = "does not tell the device's architecture"
-        for architecture, reason in (
-            ("gfx90a/../../x", none),
-            ("gfx90a:/../../x", None),  # what follows the colon is no part of the name
-            ("gfx90a:%s%n%d", None),
-            (os.fsdecode(b"gfx90a:\xff\xfe"), None),
-            (os.fsdecode(b"gfx90a\xff"), none),
-            ("gfx/../../x", none),
-            ("gfx90a x", none),
-            ("gfx90a\nx", none),
-            ("gfx", "over gfx,"),
-            ("gfx-", "over gfx-,"),
-            ("GFX90A", none),
-            ("../../x", none),
-            ("-save-temps", none),
-            ("", none),
-            (":", none),
-            ("gfx" + "9" * 60, none),
-            ("gfx" + "9" * 200, none),
-            ("gfx90a:" + "x" * 245, None),
-        ):
-            with self.subTest(architecture=architecture):
-                outcome = self.check_outcome(
-                    self.measure(
-                        *("--mode", "pinned,zero-copy", "--direction", "h2d"),
-                        environment={"XB_STANDIN_ARCH": architecture},
-                    )
-                )
-                self.assertEqual((outcome.code, outcome.err), (0, ""), outcome)
-                self.assert_ok(outcome.rows("pinned"), outcome)
-                left = [path for path in self.tree(outcome.folder) if path.startswith("cache/x")]
-                self.assertEqual(set(self.tree(outcome.folder)) - {"cache"}, set(left), outcome)
-                if reason is not None:
-                    self.assert_skipped(outcome.rows("zero-copy"), (reason,), outcome)
-                    self.assertEqual(left, [], outcome)
-                else:
-                    self.assert_ok(outcome.rows("zero-copy"), outcome)
-                    self.assertEqual(len(left), 2, outcome)
+        def check(outcome, _, reason):
+            self.assert_ok(outcome.rows("pinned"), outcome)
+            left = self.tree(outcome.folder) - {"cache"}
+            self.assertEqual(len(left), 0 if reason else 2, left)
+            self.assertEqual({path[: len("cache/x")] for path in left} - {"cache/x"}, set())
+            lost = outcome.rows("zero-copy") if reason else []
+            if lost:
+                self.assert_lost(outcome.rows(), lost, (reason,), outcome)
+            else:
+                self.assert_all_ok(outcome)
 
-    def test_compilation_that_fails(self):
-        environment = {"XB_STANDIN_RTC_FAIL": "1"}
-        outcome = self.check_outcome(self.measure("--mode", "all", environment=environment))
-        words = ("HIPRTC_ERROR_COMPILATION", "stand-in: asked to fail")
-        self.assert_without_kernels(outcome, words)
-        self.assertEqual(self.tree(outcome.folder), [])
+        self.in_parallel(
+            lambda architecture, _: self.measure(
+                *("--mode", "pinned,zero-copy", "--direction", "h2d"), environment={"XB_STANDIN_ARCH": architecture}
+            ),
+            check,
+            ARCHITECTURES,
+        )
 
     def test_list_does_not_wait_for_it(self):
         """Listing opens no device, so a compiler that never ends does not matter."""

@@ -4,7 +4,6 @@
 usage: test_missing_symbols.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 """
 
-import functools
 import os
 import re
 import shutil
@@ -112,23 +111,27 @@ class MissingSymbols(HipCase):
         "pools": {"pool"},
     }
 
-    OF_PIECES = ("batches", "graphs", "rows")
-
     # Of the one structure that has the architecture's name.
     LAYOUTS = ("the architecture (5)", "the architecture (6, 7)")
 
     def without(self, *names):
         return copy_without(os.path.join(self.make_folder(), "libamdhip64.so"), names)
 
-    def named(self, lost):
-        names = [name for name, what in SYMBOLS.items() if what == lost]
-        self.assertGreater(len(names), 0, f"library.h names nothing with {lost!r}")
+    def named(self, *losses):
+        """The functions without which that is lost."""
+        names = [name for loss in losses for name, what in SYMBOLS.items() if what == loss]
+        self.assertGreaterEqual(len(names), len(losses), f"library.h names nothing with one of {losses!r}")
         return names
 
     def measure_without(self, *names, arguments=SOME):
-        outcome = self.measure(*arguments, library=self.without(*names))
-        outcome.missing = names
-        return outcome
+        return self.measure(*arguments, library=self.without(*names))
+
+    def each(self, names, check, *arguments):
+        """Measures without each of them, and checks what comes of it."""
+        arguments = arguments or SOME
+        self.in_parallel(
+            lambda name: self.measure_without(name, arguments=arguments), check, [(name,) for name in names]
+        )
 
     def test_every_kind_is_known(self):
         known = {"", "peers", "the kind of link between devices", "a device's UUID", *self.LAYOUTS}
@@ -141,15 +144,11 @@ class MissingSymbols(HipCase):
         self.assertNotEqual(outcome.document["backend"]["runtime_library"], STAND_IN)
 
     def test_required(self):
-        def check(outcome):
-            self.assert_unavailable(outcome, (*outcome.missing, "not a HIP runtime of use"))
-
-        self.in_parallel(
-            [functools.partial(self.measure_without, name) for name in self.named("")], check
+        """Without any of them there is no backend, and listing goes on with the others."""
+        self.each(
+            self.named(""),
+            lambda outcome, name: self.assert_unavailable(outcome, (name, "not a HIP runtime of use")),
         )
-
-    def test_list_of_what_is_required(self):
-        """Listing goes on with the other backends."""
         outcome = self.list_devices(library=self.without("hipFree"))
         backends = {backend["name"]: backend for backend in outcome.document["backends"]}
         self.assertIs(backends["hip"]["usable"], False)
@@ -157,164 +156,115 @@ class MissingSymbols(HipCase):
         self.assertEqual(backends["hip"]["runtime_override"], OVERRIDE)
         self.assertIs(backends["host"]["usable"], True)
 
+    # ---- capabilities ----
+
     def test_capabilities(self):
-        names = [
-            name
-            for lost in self.CAPABILITIES
-            if lost not in (*self.OF_PIECES, "pools")
-            for name in self.named(lost)
-        ]
-        self.in_parallel(
-            [functools.partial(self.measure_without, name) for name in names], self.check_run
-        )
+        def check(outcome, name):
+            lost = self.CAPABILITIES[SYMBOLS[name]]
+            skipped = [row for row in outcome.rows() if needs_of(row) & lost]
+            self.assert_lost(outcome.rows(), skipped, (name, "the HIP runtime has no"), outcome)
+            others = [row for row in outcome.rows() if row not in skipped]
+            alloc = [r for r in others if (r["mode"], r["variant"]) == ("pinned", "alloc")]
+            self.assertEqual(len(alloc), 2, outcome)
+            for row in others:
+                if row["mode"] in ("pinned", "pageable") and row["direction"] == "h2d":
+                    reader = BY_COPIES if "kernels" in lost else "device"
+                    self.assertEqual(row["details"]["verified_by"], reader, (row, outcome.label))
+                if "hold" in lost:
+                    self.assertEqual(row["details"]["held"], "no", (row, outcome.label))
+
+        self.each(self.named("register", "mapped", "managed", "kernels"), check)
 
     def test_pieces(self):
         """The other ways to move them are there."""
-        names = [name for lost in self.OF_PIECES for name in self.named(lost)]
-        self.in_parallel(
-            [functools.partial(self.measure_without, name, arguments=PIECES) for name in names],
-            self.check_pieces,
-        )
+
+        def check(outcome, name):
+            (lost,) = self.CAPABILITIES[SYMBOLS[name]]
+            words = ["the HIP runtime has no", name, f"'{lost}'", "it needs ROCm 7.1 or newer"]
+            skipped = [row for row in outcome.rows() if lost in needs_of(row)]
+            self.assert_lost(outcome.rows(), skipped, words[: 4 if lost == "batch" else 3], outcome)
+            others = {row["variant"] for row in outcome.rows() if row["status"] == "ok"}
+            ways = {row["variant"] for row in outcome.rows()}
+            self.assertEqual(others, ways - {skipped[0]["variant"]}, outcome)
+
+        self.each(self.named("batches", "graphs", "rows"), check, *PIECES)
 
     def test_pools(self):
         """Memory is to be had all the same, also where the library has them and the device has not."""
         arguments = ("--mode", "pinned", "--direction", "h2d", "--gpu-memory", "kept,malloc,pool")
 
-        def check(outcome):
-            self.assertEqual(outcome.code, 0, outcome)
-            self.assert_ok(outcome.rows()[:2], outcome)
-            words = ("the HIP runtime has no", *outcome.missing) if outcome.missing else ("has no memory pool",)
-            self.assert_skipped(outcome.rows()[2:], words, outcome)
+        def check(outcome, *missing):
+            words = ("the HIP runtime has no", *missing) if missing else ("has no memory pool",)
+            self.assertEqual(len(outcome.rows()), 3, outcome)
+            self.assert_lost(outcome.rows(), outcome.rows()[2:], words, outcome)
 
-        outcome = self.measure(*arguments, environment={"XB_STANDIN_POOLS": "0"})
-        outcome.missing = ()
-        check(outcome)
-        self.in_parallel(
-            [
-                functools.partial(self.measure_without, name, arguments=arguments)
-                for name in self.named("pools")
-            ],
-            check,
-        )
-
-    def check_pieces(self, outcome):
-        (name,) = outcome.missing
-        (lost,) = self.CAPABILITIES[SYMBOLS[name]]
-        words = ["the HIP runtime has no", name, f"'{lost}'"]
-        if lost == "batch":
-            words.append("it needs ROCm 7.1 or newer")
-        self.assertEqual(outcome.code, 0, outcome)
-        skipped = [row for row in outcome.rows() if lost in needs_of(row)]
-        self.assert_skipped(skipped, words, outcome)
-        others = [row for row in outcome.rows() if row["status"] == "ok"]
-        self.assert_ok(others, outcome)
-        ways = {row["variant"] for row in outcome.rows()}
-        self.assertEqual({row["variant"] for row in others}, ways - {skipped[0]["variant"]}, outcome)
-
-    def check_run(self, outcome):
-        (name,) = outcome.missing
-        lost = self.CAPABILITIES[SYMBOLS[name]]
-        self.assertEqual(outcome.code, 0, outcome)
-        skipped = [row for row in outcome.rows() if needs_of(row) & lost]
-        others = [row for row in outcome.rows() if row not in skipped]
-        self.assert_skipped(skipped, (name, "the HIP runtime has no"), outcome)
-        self.assert_ok(others, outcome)
-        alloc = [r for r in others if (r["mode"], r["variant"]) == ("pinned", "alloc")]
-        self.assertEqual(len(alloc), 2, outcome)
-        for row in others:
-            if row["mode"] in ("pinned", "pageable") and row["direction"] == "h2d":
-                reader = BY_COPIES if "kernels" in lost else "device"
-                self.assertEqual(row["details"]["verified_by"], reader, (row, outcome.label))
-            if "hold" in lost:
-                self.assertEqual(row["details"]["held"], "no", (row, outcome.label))
+        check(self.check_outcome(self.measure(*arguments, environment={"XB_STANDIN_POOLS": "0"})))
+        self.each(self.named("pools"), check, *arguments)
 
     def test_list_of_capabilities(self):
-        def job(name):
-            library = self.without(name)
-            outcome = self.run_program("list", "--json", "out.json", library=library)
-            outcome.missing, outcome.library = (name,), library
-            return outcome
+        libraries = {name: self.without(name) for name in self.named(*self.CAPABILITIES)}
 
-        names = [name for lost in self.CAPABILITIES for name in self.named(lost)]
-        self.in_parallel([functools.partial(job, name) for name in names], self.check_list)
+        def check(outcome, name):
+            lost = self.CAPABILITIES[SYMBOLS[name]]
+            devices = [d for d in outcome.document["devices"] if d["backend"] == "hip"]
+            self.assertEqual(len(devices), 2, outcome)
+            for device in devices:
+                self.assertEqual(set(device["capabilities"]), CAPABILITIES - lost, outcome)
+                self.assertEqual(set(device["lacks"]), lost | {"write-combined", "file"}, outcome)
+                for capability in lost:
+                    self.assertIn(name, device["lacks"][capability], outcome)
+            # The same for people.
+            printed = self.check_outcome(self.run_program("list", library=libraries[name]))
+            self.assertRegex(printed.out, rf"no {sorted(lost)[0]} .*{name}", printed)
 
-    def check_list(self, outcome):
-        (name,) = outcome.missing
-        lost = self.CAPABILITIES[SYMBOLS[name]]
-        devices = [d for d in outcome.document["devices"] if d["backend"] == "hip"]
-        self.assertEqual(len(devices), 2, outcome)
-        for device in devices:
-            self.assertEqual(set(device["capabilities"]), CAPABILITIES - lost, outcome)
-            self.assertEqual(set(device["lacks"]), lost | {"write-combined", "file"}, outcome)
-            for capability in lost:
-                self.assertIn(name, device["lacks"][capability], outcome)
-        # The same for people.
-        printed = self.check_outcome(self.run_program("list", library=outcome.library))
-        self.assertRegex(printed.out, rf"no {sorted(lost)[0]} .*{name}", printed)
-
-    def test_peers(self):
-        def check(outcome):
-            self.assertEqual(outcome.code, 0, outcome)
-            words = (*outcome.missing, "no copies between devices")
-            self.assert_skipped(outcome.rows("peer"), words, outcome)
-            self.assert_ok([row for row in outcome.rows() if row["mode"] != "peer"], outcome)
-
-        arguments = ("--mode", "pinned,peer")
         self.in_parallel(
-            [
-                functools.partial(self.measure_without, name, arguments=arguments)
-                for name in self.named("peers")
-            ],
+            lambda name: self.run_program("list", "--json", "out.json", library=libraries[name]),
             check,
+            [(name,) for name in libraries],
         )
 
-    def test_kind_of_link(self):
-        (name,) = self.named("the kind of link between devices")
-        outcome = self.check_outcome(self.measure_without(name, arguments=("--mode", "peer")))
+    # ---- the rest ----
+
+    def test_peers(self):
+        def check(outcome, name):
+            words = (name, "no copies between devices")
+            self.assert_lost(outcome.rows(), outcome.rows("peer"), words, outcome)
+
+        self.each(self.named("peers"), check, "--mode", "pinned,peer")
+
+    def test_facts(self):
+        """The kind of link and the UUID are not told then, and nothing else is lost."""
+        link, uuid = self.named("the kind of link between devices", "a device's UUID")
+        outcome = self.check_outcome(self.measure_without(link, arguments=("--mode", "peer")))
         self.assert_all_ok(outcome)
         for row in outcome.rows():
             self.assertEqual({"link", "link_hops"} & set(row["details"]), set(), row)
-
-    def test_uuid(self):
-        (name,) = self.named("a device's UUID")
-        outcome = self.check_outcome(self.measure_without(name))
+        outcome = self.check_outcome(self.measure_without(uuid))
         self.assert_all_ok(outcome)
         self.assertEqual([device["uuid"] for device in outcome.document["devices"]], [None, None])
 
     def test_properties(self):
         """Of two layouts: either tells the architecture."""
-        both = [name for lost in self.LAYOUTS for name in self.named(lost)]
-        self.assertEqual(len(both), 2)
-        for name in both:
-            with self.subTest(missing=name):
-                outcome = self.check_outcome(self.measure_without(name))
-                self.assert_all_ok(outcome)
-                for device in outcome.document["devices"]:
-                    self.assertEqual(device["architecture"], "gfx90a")
-                    self.assertEqual(device["facts"]["architecture_full"], ARCHITECTURE)
-                (other,) = set(both) - {name}
-                self.assertGreater(outcome.trace[other], 0, outcome)
-                self.assertEqual(outcome.trace[name], 0, outcome)
-
-    def test_no_properties(self):
-        names = [name for lost in self.LAYOUTS for name in self.named(lost)]
-        outcome = self.check_outcome(self.measure_without(*names))
+        both = self.named(*self.LAYOUTS)
+        for name, other in (both, both[::-1]):
+            outcome = self.check_outcome(self.measure_without(name))
+            self.assert_all_ok(outcome)
+            for device in outcome.document["devices"]:
+                self.assertEqual(device["architecture"], "gfx90a")
+                self.assertEqual(device["facts"]["architecture_full"], ARCHITECTURE)
+            self.assertGreater(outcome.trace[other], 0, outcome)
+            self.assertEqual(outcome.trace[name], 0, outcome)
+        outcome = self.check_outcome(self.measure_without(*both))
         self.assert_without_kernels(outcome, ("does not tell the device's architecture",))
         for device in outcome.document["devices"]:
             self.assertIsNone(device["architecture"])
             self.assertEqual(device["facts"]["architecture_full"], "unknown")
 
     def test_compiler(self):
-        def check(outcome):
-            self.assert_without_kernels(outcome, ("hipRTC was not found",))
-
-        arguments = ("--mode", "pageable,pinned,zero-copy", "--direction", "h2d")
-        self.in_parallel(
-            [
-                functools.partial(self.measure_without, name, arguments=arguments)
-                for name in COMPILER_SYMBOLS
-            ],
-            check,
+        self.each(
+            COMPILER_SYMBOLS,
+            lambda outcome, _: self.assert_without_kernels(outcome, ("hipRTC was not found",)),
+            *("--mode", "pageable,pinned,zero-copy", "--direction", "h2d"),
         )
 
     def test_compiler_beside_the_runtime(self):
@@ -322,9 +272,7 @@ class MissingSymbols(HipCase):
         for major, found in (("99", True), ("98", False)):
             with self.subTest(major=major):
                 library = self.without(*COMPILER_SYMBOLS)
-                shutil.copy(
-                    STAND_IN, os.path.join(os.path.dirname(library), f"libhiprtc.so.{major}")
-                )
+                shutil.copy(STAND_IN, os.path.join(os.path.dirname(library), f"libhiprtc.so.{major}"))
                 outcome = self.check_outcome(self.measure(*KERNEL_ROW, library=library))
                 if found:
                     self.assert_all_ok(outcome)

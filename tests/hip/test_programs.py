@@ -3,13 +3,13 @@
 """The programs that `advise --code` prints: CUDA's compiled by nvcc, CUDA's and HIP's over the runtime on the CPU, where
 they have to do what was measured. usage: test_programs.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
+import concurrent.futures
 import json
 import os
 import py_compile
 import re
 
-import stand_in
-from stand_in import STAND_IN, HipCase, harness
+from stand_in import CORES, LEAK_EXIT, STAND_IN, HipCase, harness
 
 CXX = ("-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread")
 HOST_WARNINGS = ("-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror")
@@ -33,19 +33,11 @@ def rows_of(name, *kinds):
     return document
 
 
-def rings():
+def with_details(**details):
     """A ring of 3 threads and 4 chunks of 256 KiB, so that slots are used again."""
     document = rows_of("crossover.json", ("pageable", "ring"))
     for row in document["results"]:
-        row["details"] |= {"threads": 3, "ring_chunk_bytes": 262144, "ring_bytes": 4 * 262144}
-    return document
-
-
-def alone():
-    """The same by the caller alone."""
-    document = rings()
-    for row in document["results"]:
-        row["details"]["threads"] = 1
+        row["details"] |= {"threads": 3, "ring_chunk_bytes": 262144, "ring_bytes": 4 * 262144} | details
     return document
 
 
@@ -86,10 +78,10 @@ JOB = ("--bytes-in", "3000001", "--bytes-out", "70003", "--gpu-time", "1ms", "--
 WAYS = {
     "pageable": (rows_of("crossover.json", ("pageable", "driver")), JOB, {"hipHostMalloc": 0, "hipHostRegister": 0}),
     # 12 chunks in and 1 out.
-    "ring": (rings(), JOB, {"hipHostMalloc": 1, "copies": 13, "hipEventCreate": 2 + 4}),
-    "ring by the caller": (alone(), JOB, {"hipHostMalloc": 1, "copies": 13}),
+    "ring": (with_details(), JOB, {"hipHostMalloc": 1, "copies": 13, "hipEventCreate": 2 + 4}),
+    "ring by the caller": (with_details(threads=1), JOB, {"hipHostMalloc": 1, "copies": 13}),
     # 3 chunks in and 20 out.
-    "ring, much out": (rings(), ("--in", "700003", "--out", "5000002", "--gpu-time", "none"), {"copies": 3 + 20}),
+    "ring, much out": (with_details(), ("--in", "700003", "--out", "5000002", "--gpu-time", "none"), {"copies": 3 + 20}),
     "pinned": (pinned(), ("--in", "3000001", "--gpu-time", "none", "--memory", "pinned"), {"hipHostRegister": 2, "copies": 1}),
     "pinned, allocated": (pinned("alloc"), ("--in", "4097", "--out", "9", "--gpu-time", "1ms", "--memory", "pinned"),
                           {"hipHostMalloc": 2, "hipHostRegister": 0, "copies": 2}),
@@ -111,26 +103,24 @@ class Programs(HipCase):
         """Writes program.cuda, .hip and .pytorch into a folder of that way; what was predicted of it."""
         document, job, _ = WAYS[name]
         folder = self.make_folder()
-        self.write_json("rows.json", document)
+        rows, advised = (os.path.join(folder, file) for file in ("rows.json", "advice.json"))
+        self.write_json(rows, document)
         for kind in ("cuda", "hip", "pytorch"):
-            outcome = self.assert_succeeds("advise", "rows.json", *job, "--code", kind, "--json", "advice.json")
+            outcome = self.assert_succeeds("advise", rows, *job, "--code", kind, "--json", advised)
             self.assertIn("WAY ", outcome.err)
-            with open(os.path.join(folder, f"program.{kind}"), "w", encoding="utf-8") as file:
-                file.write(outcome.out)
-        advice = self.load("advice.json")
+            self.write(os.path.join(folder, f"program.{kind}"), outcome.out)
+        advice = self.load(advised)
         self.assertEqual(advice["best"], name.split(",")[0].split()[0])
         return folder, next(one for one in advice["strategies"] if one["strategy"] == advice["best"])
 
     def build(self, folder, kind):
         """Compiles it for the CPU, where a launch has to be one of C++."""
-        with open(os.path.join(folder, f"program.{kind}"), encoding="utf-8") as file:
-            text, launches = re.subn(r"(\w+)<<<([^>]+)>>>\(", r"standin_launcher<\1>(\2)(", file.read())
+        text = self.read(os.path.join(folder, f"program.{kind}"))
+        text, launches = re.subn(r"(\w+)<<<([^>]+)>>>\(", r"standin_launcher<\1>(\2)(", text)
         self.assertLessEqual(launches, 1)
-        source = os.path.join(folder, f"{kind}.cpp")
-        with open(source, "w", encoding="utf-8") as file:
-            file.write(text)
-        doubles = os.path.join(harness.SOURCE, "tests", "doubles")
-        include = [os.path.join(doubles, "gpu_program"), os.path.join(doubles, "hip_cpu"), os.path.join(harness.SOURCE, "src"),
+        source = self.write(os.path.join(folder, f"{kind}.cpp"), text)
+        tests = os.path.join(harness.SOURCE, "tests", "doubles")
+        include = [os.path.join(tests, "gpu_program"), os.path.join(tests, "hip_cpu"), os.path.join(harness.SOURCE, "src"),
                    os.path.join(harness.SOURCE, "include"), read_cache("XFERBENCH_HIP_INCLUDE")]
         self.assert_succeeds(
             *CXX, *(f"-I{one}" for one in include), source, "-o", os.path.join(folder, kind), STAND_IN,
@@ -138,15 +128,29 @@ class Programs(HipCase):
         return os.path.join(folder, kind)
 
     def run_built(self, program, **environment):
+        """What came of it; how often it called what."""
         trace = f"{program}.trace"
-        outcome = self.run_one(program, {"XB_STANDIN_TRACE": trace} | environment)
-        with open(trace, encoding="ascii") as file:
-            return outcome, {name: int(count) for name, count in map(str.split, file)}
+        outcome = self.wait_for(self.start(program=program, environment={"XB_STANDIN_TRACE": trace} | environment))
+        counts = self.read(trace) if os.path.exists(trace) else ""
+        return outcome, {name: int(count) for name, count in map(str.split, counts.splitlines())}
 
-    def run_one(self, program, environment):
-        return self.wait_for(self.start(program=program, environment=environment))
-
-    def check_calls(self, name, text, calls):
+    def check_program(self, name, folder, kind, prediction):
+        """It brings right data back, leaves nothing open, and is what was measured."""
+        outcome, calls = self.run_built(self.build(folder, kind))
+        self.assertEqual((outcome.code, outcome.err), (0, ""), outcome)
+        said = LINE.fullmatch(outcome.out)
+        self.assertIsNotNone(said, outcome)
+        self.assertEqual(said[4], "right")
+        text = self.read(os.path.join(folder, f"program.{kind}"))
+        promised = float(re.search(r"promised_seconds = ([\d.e-]+);", text)[1])
+        self.assertAlmostEqual(float(said[2]), promised * 1e3, delta=1e-4)
+        if not prediction["copied_into_pinned"]:
+            self.assertEqual(promised, prediction["running_s"])
+        else:  # with the copies, and without making the memory
+            self.assertGreater(promised, prediction["running_s"])
+            self.assertEqual(promised < prediction["seconds"], "prefetch" not in name)
+        if prediction["chunk_bytes"]:
+            self.assertIn(f" chunk_bytes = {prediction['chunk_bytes']};", text)
         runs = 3 + int(re.search(r" runs = (\d+);", text)[1]) + 1  # with warming up, and one to check
         for call, count in WAYS[name][2].items():
             if call == "copies":
@@ -156,34 +160,22 @@ class Programs(HipCase):
             else:
                 self.assertEqual(calls[call], count, (name, call))
 
+    def check_way(self, name):
+        folder, prediction = self.print_programs(name)
+        py_compile.compile(os.path.join(folder, "program.pytorch"), cfile=os.path.join(folder, "py"), doraise=True)
+        # CUDA's text differs from HIP's in names only (cli.advise).
+        for kind in ("cuda", "hip") if name in ("ring", "overlapped", "prefetch") else ("hip",):
+            self.check_program(name, folder, kind, prediction)
+        if harness.built_in()["cuda"]:
+            source = os.path.join(folder, "program.cuda")
+            self.assert_succeeds("-x", "cu", "-c", *HOST_WARNINGS, source, "-o", os.path.join(folder, "program.o"),
+                                 program=read_cache("XFERBENCH_NVCC"))
+
     def test_every_way(self):
-        """It compiles, brings right data back, leaves nothing open, and is what was measured."""
-        for name in WAYS:
-            with self.subTest(name):
-                folder, prediction = self.print_programs(name)
-                py_compile.compile(os.path.join(folder, "program.pytorch"), cfile=os.path.join(folder, "py"), doraise=True)
-                # CUDA's text differs from HIP's in names only (cli.advise).
-                for kind in ("cuda", "hip") if name in ("ring", "overlapped", "prefetch") else ("hip",):
-                    outcome, calls = self.run_built(self.build(folder, kind))
-                    self.assertEqual((outcome.code, outcome.err), (0, ""), outcome)
-                    said = LINE.fullmatch(outcome.out)
-                    self.assertIsNotNone(said, outcome)
-                    self.assertEqual(said[4], "right")
-                    text = stand_in.read_source(os.path.join(folder, f"program.{kind}"))
-                    promised = float(re.search(r"promised_seconds = ([\d.e-]+);", text)[1])
-                    self.assertAlmostEqual(float(said[2]), promised * 1e3, delta=1e-4)
-                    if not prediction["copied_into_pinned"]:
-                        self.assertEqual(promised, prediction["running_s"])
-                    else:  # with the copies, and without making the memory
-                        self.assertGreater(promised, prediction["running_s"])
-                        self.assertEqual(promised < prediction["seconds"], "prefetch" not in name)
-                    self.check_calls(name, text, calls)
-                    if prediction["chunk_bytes"]:
-                        self.assertIn(f" chunk_bytes = {prediction['chunk_bytes']};", text)
-                if stand_in.harness.built_in()["cuda"]:
-                    source = os.path.join(folder, "program.cuda")
-                    self.assert_succeeds("-x", "cu", "-c", *HOST_WARNINGS, source, "-o", os.path.join(folder, "program.o"),
-                                         program=read_cache("XFERBENCH_NVCC"))
+        with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
+            for name, checked in [(name, pool.submit(self.check_way, name)) for name in WAYS]:
+                with self.subTest(name):
+                    checked.result()
 
     def test_wrong_data(self):
         folder, _ = self.print_programs("ring")
@@ -197,8 +189,8 @@ class Programs(HipCase):
         folder, _ = self.print_programs("overlapped")
         program = self.build(folder, "hip")
         for call in ("hipHostRegister", "hipMemcpyAsync", "hipStreamSynchronize"):
-            outcome = self.run_one(program, {"XB_STANDIN_FAIL": f"{call}:2"})
-            self.assertIn(outcome.code, (1, stand_in.LEAK_EXIT), outcome)
+            outcome, _ = self.run_built(program, XB_STANDIN_FAIL=f"{call}:2")
+            self.assertIn(outcome.code, (1, LEAK_EXIT), outcome)
             self.assertRegex(outcome.err, rf"^line \d+: {call}\(.*: unknown error\n")
             self.assertEqual(outcome.out, "")
 

@@ -24,52 +24,31 @@ extern const struct xb_backend xb_hip_backend;
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 /* A row of every kind of work: one each, so that what is closed is closed at the end alone. */
-enum row {
-    PAGEABLE,
-    REGISTERED,
-    ALLOC,
-    ASYNC,
-    DOUBLE_BUFFER,
-    ZERO_COPY,
-    FAULT,
-    PREFETCH,
-    ADVISE,
-    DIRECT,
-    STAGED,
-    BY_CALL,
-    BY_GRAPH,
-    PITCHED,
-    QUANTIZED,
-    LOCKED,
-    SYNCHRONOUS,
-    POOLED,
-    ROWS,
-    ALL = ROWS, /* every mode, in many rows */
-    ASYNC_D2H,
-};
-#define ROW_WORDS 8
-static const char *const words_of[][ROW_WORDS] = {
-    [PAGEABLE] = {"--mode=pageable", "--staging=driver", "--direction=h2d"},
-    [REGISTERED] = {"--mode=pinned", "--direction=h2d"},
-    [ALLOC] = {"--mode=pinned", "--direction=d2h", "--host-memory=alloc"},
-    [ASYNC] = {"--mode=async", "--direction=bidir"},
-    [DOUBLE_BUFFER] = {"--mode=double-buffer"},
-    [ZERO_COPY] = {"--mode=zero-copy", "--direction=d2h"},
-    [FAULT] = {"--mode=managed", "--direction=d2h", "--managed=fault"},
-    [PREFETCH] = {"--mode=managed", "--direction=h2d", "--managed=prefetch"},
-    [ADVISE] = {"--mode=managed", "--direction=h2d", "--managed=advise"},
-    [DIRECT] = {"--mode=peer", "--pairs=0:1", "--peer-path=direct-read", "--direction=d2d"},
-    [STAGED] = {"--mode=peer", "--pairs=0:1", "--peer-path=staged", "--direction=bidir"},
-    [BY_CALL] = {"--mode=batch", "--batch=call", "--direction=h2d"},
-    [BY_GRAPH] = {"--mode=batch", "--batch=graph", "--direction=d2h"},
-    [PITCHED] = {"--mode=batch", "--batch=pitched", "--layout=rows", "--direction=h2d"},
-    [QUANTIZED] = {"--mode=quantize", "--to=fp16", "--encode-chunk=4K", "--threads=1"},
-    [LOCKED] = {"--mode=pin", "--pin-by=used", "--direction=h2d"},
-    [SYNCHRONOUS] = {"--mode=pinned", "--direction=h2d", "--call=sync"},
-    [POOLED] = {"--mode=pinned", "--direction=h2d", "--gpu-memory=pool"},
-    [ALL] = {"--mode=all"},
-    [ASYNC_D2H] = {"--mode=async", "--direction=d2h"},
-};
+#define ROW_LIST(X)                                                                                \
+    X(PAGEABLE, "--mode=pageable --staging=driver --direction=h2d")                                \
+    X(REGISTERED, "--mode=pinned --direction=h2d")                                                 \
+    X(ALLOC, "--mode=pinned --direction=d2h --host-memory=alloc")                                  \
+    X(ASYNC, "--mode=async --direction=bidir")                                                     \
+    X(DOUBLE_BUFFER, "--mode=double-buffer")                                                       \
+    X(ZERO_COPY, "--mode=zero-copy --direction=d2h")                                               \
+    X(FAULT, "--mode=managed --direction=d2h --managed=fault")                                     \
+    X(PREFETCH, "--mode=managed --direction=h2d --managed=prefetch")                               \
+    X(ADVISE, "--mode=managed --direction=h2d --managed=advise")                                   \
+    X(DIRECT, "--mode=peer --pairs=0:1 --peer-path=direct-read --direction=d2d")                   \
+    X(STAGED, "--mode=peer --pairs=0:1 --peer-path=staged --direction=bidir")                      \
+    X(BY_CALL, "--mode=batch --batch=call --direction=h2d")                                        \
+    X(BY_GRAPH, "--mode=batch --batch=graph --direction=d2h")                                      \
+    X(PITCHED, "--mode=batch --batch=pitched --layout=rows --direction=h2d")                       \
+    X(QUANTIZED, "--mode=quantize --to=fp16 --encode-chunk=4K --threads=1")                        \
+    X(LOCKED, "--mode=pin --pin-by=used --direction=h2d")                                          \
+    X(SYNCHRONOUS, "--mode=pinned --direction=h2d --call=sync")                                    \
+    X(POOLED, "--mode=pinned --direction=h2d --gpu-memory=pool")                                   \
+    X(ALL, "--mode=all") /* many rows */                                                           \
+    X(ASYNC_D2H, "--mode=async --direction=d2h")
+#define ROW_NAME(name, words) name,
+#define ROW_TEXT(name, words) words,
+enum row { ROW_LIST(ROW_NAME) COUNT, ROWS = ALL };
+static const char *const words_of[] = {ROW_LIST(ROW_TEXT)};
 
 /* Which call of a function fails. */
 struct strike {
@@ -102,9 +81,12 @@ static void progress(void *argument, const struct xb_run *run, size_t samples, d
 static void run(struct outcome *outcome, enum row row)
 {
     const struct xb_run_observer observer = {.progress = progress};
-    const char *words[5 + ROW_WORDS + 1] = {"--size=64K", "--samples=1", "--time-limit=1us",
-                                            "--warm-up", "1us"};
-    memcpy(&words[5], words_of[row], sizeof words_of[row]);
+    const char *words[16] = {"--size=64K", "--samples=1", "--time-limit=1us", "--warm-up", "1us"};
+    char text[96];
+    char *rest = text;
+    snprintf(text, sizeof text, "%s", words_of[row]);
+    for (size_t i = 5; (words[i] = strtok_r(rest, " ", &rest)) != NULL;)
+        i++;
     describe_machine(); /* each time: the mode pin has the host's memory checked from then on */
     standin_begin_anew();
     outcome->opened = start(&outcome->fixture, words, &outcome->error);
@@ -148,7 +130,7 @@ static void check_all_ok(const struct outcome *outcome)
 }
 
 /* How often the row makes each of xb_hip_symbols where nothing fails. */
-static unsigned long made[COUNT_OF(words_of)][64];
+static unsigned long made[COUNT][64];
 
 static void count_calls(enum row row)
 {
@@ -198,59 +180,68 @@ static void strike(struct outcome *outcome)
 
 /* ---- what a failure may do ---- */
 
-#define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+enum nature {
+    /* Nobody is left to be told: what was measured is measured, and nothing can be done about it.
+     */
+    TEARDOWN = 1,
+    /* Something to be told of a device or a pair, which is then not told. */
+    FACT = 2,
+    /* Who closes something also selects its device and waits for it: the stand-in tells these calls
+     * from the others. */
+    CLOSES = 4,
+    /* Without the architecture there are no kernels; rows without kernels stay. */
+    OF_KERNELS = 8,
+    /* Asked when the run is planned, and again when the device is opened: the second counts. */
+    ASKED_TWICE = 16,
+    OF_MODULES = 32,
+    /* What is called alike in every row, before it: tried in some. */
+    BEFORE_ROWS = 64,
+    /* No call of a device, one that stands in for another, or the compiler's. */
+    IN_NO_ROW = 128,
+};
 
-static bool is_one_of(const char *name, const char *const *names)
+/* What calls are whose names begin so. */
+static const struct {
+    const char *prefix;
+    unsigned nature;
+} natures[] = {
+    {"hipFree", TEARDOWN},
+    {"hipHostFree", TEARDOWN},
+    {"hipHostUnregister", TEARDOWN},
+    {"hipStreamDestroy", TEARDOWN},
+    {"hipEventDestroy", TEARDOWN},
+    {"hipModuleUnload", TEARDOWN | BEFORE_ROWS},
+    {"hipDeviceDisablePeerAccess", TEARDOWN},
+    {"hipGraphDestroy", TEARDOWN},
+    {"hipGraphExecDestroy", TEARDOWN},
+    {"hipMemPoolTrimTo", TEARDOWN},
+    {"hipExtGetLinkTypeAndHopCount", FACT | BEFORE_ROWS},
+    {"hipSetDevice", CLOSES},
+    {"hipStreamSynchronize", CLOSES},
+    {"hipGetDevicePropertiesR0600", OF_KERNELS | BEFORE_ROWS},
+    {"hipGetDeviceProperties", OF_KERNELS | BEFORE_ROWS | IN_NO_ROW},
+    {"hipGetError", BEFORE_ROWS | IN_NO_ROW},
+    {"hipGet", BEFORE_ROWS},
+    {"hipDeviceGetUuid", FACT | BEFORE_ROWS},
+    {"hipDeviceGetName", ASKED_TWICE | BEFORE_ROWS},
+    {"hipDeviceGetPCIBusId", ASKED_TWICE | BEFORE_ROWS},
+    {"hipDeviceGetAttribute", ASKED_TWICE | BEFORE_ROWS},
+    {"hipDeviceGet", BEFORE_ROWS},
+    {"hipDeviceTotalMem", ASKED_TWICE | BEFORE_ROWS},
+    {"hipDeviceCanAccess", BEFORE_ROWS},
+    {"hipRuntime", BEFORE_ROWS},
+    {"hipModuleLoadData", OF_MODULES | BEFORE_ROWS},
+    {"hipModuleGetFunction", OF_MODULES | BEFORE_ROWS},
+    {"hiprtc", IN_NO_ROW},
+};
+
+/* Whether the call is of one of those natures. */
+static bool is(const char *call, unsigned nature)
 {
-    for (size_t i = 0; names[i] != NULL; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
+    for (size_t i = 0; i < COUNT_OF(natures); i++)
+        if (strncmp(call, natures[i].prefix, strlen(natures[i].prefix)) == 0)
+            return (natures[i].nature & nature) != 0;
     return false;
-}
-
-static bool begins(const char *name, const char *prefix)
-{
-    return strncmp(name, prefix, strlen(prefix)) == 0;
-}
-
-/* Nobody is left to be told: what was measured is measured, and there is nothing to do about it. */
-static bool is_teardown(const char *call)
-{
-    return is_one_of(call, NAMES("hipFree", "hipHostFree", "hipHostUnregister", "hipStreamDestroy",
-                                 "hipEventDestroy", "hipModuleUnload", "hipDeviceDisablePeerAccess",
-                                 "hipGraphDestroy", "hipGraphExecDestroy", "hipFreeAsync",
-                                 "hipMemPoolTrimTo"));
-}
-
-/* Something to be told of a device or a pair, which is then not told. */
-static bool is_fact(const char *call)
-{
-    return is_one_of(call, NAMES("hipDeviceGetUuid", "hipExtGetLinkTypeAndHopCount"));
-}
-
-/* Who closes something also selects its device and waits for it: the stand-in tells these calls
- * from the others. */
-static bool closes(const char *call)
-{
-    return is_one_of(call, NAMES("hipSetDevice", "hipStreamSynchronize"));
-}
-
-/* Without the architecture there are no kernels; rows without kernels stay. */
-static bool is_of_kernels(const char *call)
-{
-    return begins(call, "hipGetDeviceProperties");
-}
-
-/* Asked when the run is planned, and again when the device is opened: the second answer counts. */
-static bool is_asked_twice(const char *call)
-{
-    return is_one_of(call, NAMES("hipDeviceGetName", "hipDeviceGetPCIBusId", "hipDeviceTotalMem",
-                                 "hipDeviceGetAttribute"));
-}
-
-static bool is_asked_of_modules(const char *call)
-{
-    return is_one_of(call, NAMES("hipModuleLoadData", "hipModuleGetFunction"));
 }
 
 /* Whether the large BAR or the memory pool is. */
@@ -273,20 +264,20 @@ static bool is_harmless(const struct outcome *outcome)
 {
     const struct xb_run *done = &outcome->fixture.run;
     const struct strike *at = &outcome->strike;
-    if (is_teardown(at->call) || is_fact(at->call) || is_of_kernels(at->call))
+    if (is(at->call, TEARDOWN | FACT | OF_KERNELS))
         return true;
-    if (closes(at->call))
+    if (is(at->call, CLOSES))
         return outcome->in_use == 0;
     if (strcmp(at->call, "hipDeviceGetAttribute") == 0 && is_said_to_be_unknown(done))
         return true;
     if (at->repeated)
         return false;
-    if (is_asked_twice(at->call))
+    if (is(at->call, ASKED_TWICE))
         return at->number <= outcome->made / 2;
     if (strcmp(at->call, "hipMemAdvise") == 0) /* taking advice back, at the end */
         return at->number + 2 > outcome->made;
     /* Code from the cache that does not load is compiled anew. */
-    return is_asked_of_modules(at->call);
+    return is(at->call, OF_MODULES);
 }
 
 static void check_devices(const struct outcome *outcome)
@@ -315,7 +306,7 @@ static void check_error(const struct xb_result *result, const char *call)
 /* Kernels that cannot be had are no error of what needs none. */
 static void check_skipped(const struct xb_result *result, const char *call)
 {
-    assert_true(is_of_kernels(call));
+    assert_true(is(call, OF_KERNELS));
     expect_reason(result, XB_RESULT_SKIPPED, "'kernels'");
     expect_reason(result, XB_RESULT_SKIPPED, "does not tell the device's architecture");
     assert_true((result->test.mode->capabilities(&result->test) & XB_CAP_KERNELS) != 0);
@@ -343,7 +334,8 @@ static void check(const struct outcome *outcome)
 {
     const char *call = outcome->strike.call;
     if (outcome->opened != XB_OK) { /* the backend cannot run */
-        assert_true(is_one_of(call, NAMES("hipRuntimeGetVersion", "hipGetDeviceCount")));
+        assert_true(strcmp(call, "hipRuntimeGetVersion") == 0 ||
+                    strcmp(call, "hipGetDeviceCount") == 0);
         assert_string_equal(outcome->error.call, call);
         assert_int_equal(outcome->error.status, XB_ERR_UNAVAILABLE);
         return;
@@ -366,24 +358,11 @@ static void strike_and_check(struct strike at)
 
 /* ---- each call, in every kind of row ---- */
 
-/* What is called alike in every row, before it: tried in some. */
-static bool comes_before_rows(const char *call)
-{
-    static const char *const prefixes[] = {
-        "hipModuleLoad", "hipModuleGet",   "hipModuleUnload",    "hipRuntime", "hipGet",
-        "hipDeviceGet",  "hipDeviceTotal", "hipDeviceCanAccess", "hipExtGet",
-    };
-    for (size_t i = 0; i < COUNT_OF(prefixes); i++)
-        if (begins(call, prefixes[i]))
-            return true;
-    return false;
-}
-
 static void strike_call(enum row row, const char *call, unsigned long count)
 {
     unsigned long middle = (count + 1) / 2;
     strike_and_check((struct strike){row, call, 1, false});
-    if (closes(call)) { /* the others: each in turn, below */
+    if (is(call, CLOSES)) { /* the others: each in turn, below */
         strike_and_check((struct strike){row, call, 1, true});
         return;
     }
@@ -392,7 +371,7 @@ static void strike_call(enum row row, const char *call, unsigned long count)
     if (count > middle)
         strike_and_check((struct strike){row, call, count, false});
     strike_and_check((struct strike){row, call, middle, true});
-    if (middle > 1 && (is_teardown(call) || is_fact(call))) /* the others: in all modes, below */
+    if (middle > 1 && is(call, TEARDOWN | FACT)) /* the others: in all modes, below */
         strike_and_check((struct strike){row, call, 1, true});
 }
 
@@ -402,23 +381,19 @@ static void test_each_call(NO_STATE)
         for (size_t i = row % STEP; i < xb_hip_symbol_count; i += STEP) {
             const char *call = xb_hip_symbols[i].name;
             bool is_alike = row != REGISTERED && row != ZERO_COPY && row != DIRECT;
-            if (made[row][i] > 0 && !(comes_before_rows(call) && is_alike))
+            if (made[row][i] > 0 && !(is(call, BEFORE_ROWS) && is_alike))
                 strike_call(row, call, made[row][i]);
         }
 }
 
-/* But two that make no call of a device, one that stands in for another, and the compiler's. */
 static void test_rows_make_every_call(NO_STATE)
 {
     for (size_t i = 0; i < xb_hip_symbol_count; i++) {
-        const char *call = xb_hip_symbols[i].name;
         unsigned long sum = 0;
         for (enum row row = 0; row < ROWS; row++)
             sum += made[row][i];
-        if (sum == 0 && !begins(call, "hiprtc") &&
-            !is_one_of(call,
-                       NAMES("hipGetErrorName", "hipGetErrorString", "hipGetDeviceProperties")))
-            fail_msg("no row makes the call %s", call);
+        if (sum == 0 && !is(xb_hip_symbols[i].name, IN_NO_ROW))
+            fail_msg("no row makes the call %s", xb_hip_symbols[i].name);
     }
 }
 
@@ -427,7 +402,7 @@ static void test_from_the_first_on_in_all_modes(NO_STATE)
 {
     for (size_t i = 0; i < xb_hip_symbol_count; i++) {
         const char *call = xb_hip_symbols[i].name;
-        if (made[ALL][i] > 0 && !is_teardown(call) && !is_fact(call)) /* these: above */
+        if (made[ALL][i] > 0 && !is(call, TEARDOWN | FACT)) /* these: above */
             strike_and_check((struct strike){ALL, call, 1, true});
     }
 }
@@ -496,7 +471,7 @@ static int count_all_calls(NO_STATE)
 {
     fixture_backend = &xb_hip_backend;
     count_calls(ZERO_COPY);
-    for (enum row row = 0; row < COUNT_OF(words_of); row++)
+    for (enum row row = 0; row < COUNT; row++)
         count_calls(row);
     return 0;
 }

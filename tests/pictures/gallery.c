@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usage: picture_gallery FOLDER
+ * usage: picture_gallery FOLDER | NAME
  *
  * Writes pictures of every kind to FOLDER, each as a file of its own (NAME.svg), and all of them
- * into gallery.html: for tests to check and for people to look at.
+ * into gallery.html: for tests to check and for people to look at. Or prints one, as it is in a
+ * page.
  */
 #include "plot/pictures.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define NONE ((double)NAN)
@@ -325,16 +327,9 @@ static void draw_matrix(FILE *stream, bool is_alone)
         snprintf(texts[i], sizeof texts[i], "%.1f", values[i]);
         shown[i] = i / 8 == i % 8 ? NULL : texts[i];
     }
-    const struct xb_cells cells = {.picture = picture_of("matrix", "GB/s between GPUs"),
-                                   .rows_are = "from",
-                                   .columns_are = "to",
-                                   .row_names = names,
-                                   .column_names = names,
-                                   .row_count = 8,
-                                   .column_count = 8,
-                                   .values = values,
-                                   .texts = shown,
-                                   .unit = "GB/s"};
+    struct xb_picture picture = picture_of("matrix", "GB/s between GPUs");
+    const struct xb_cells cells = {picture, "from", "to",   names, names,
+                                   8,       8,      values, shown, "GB/s"};
     xb_cells_draw(stream, &cells, is_alone);
 }
 
@@ -343,16 +338,9 @@ static void draw_equal_cells(FILE *stream, bool is_alone)
     static const char *const names[] = {"node 0", "node 1"};
     static const double values[] = {1.0, 1.0, NONE, 1.0};
     static const char *const texts[] = {"1.0", "1.0", NULL, LONG};
-    const struct xb_cells cells = {picture_of("equal", "All the same"),
-                                   "from",
-                                   "to",
-                                   names,
-                                   names,
-                                   2,
-                                   2,
-                                   values,
-                                   texts,
-                                   "GB/s"};
+    struct xb_picture picture = picture_of("equal", "All the same");
+    const struct xb_cells cells = {picture, "from", "to",   names, names,
+                                   2,       2,      values, texts, "GB/s"};
     xb_cells_draw(stream, &cells, is_alone);
 }
 
@@ -446,9 +434,14 @@ static void close_file(FILE *stream)
 int main(int argc, char **argv)
 {
     if (argc != 2) {
-        fprintf(stderr, "usage: picture_gallery FOLDER\n");
+        fprintf(stderr, "usage: picture_gallery FOLDER | NAME\n");
         return 2;
     }
+    for (size_t i = 0; i < COUNT_OF(pictures); i++)
+        if (strcmp(argv[1], pictures[i].name) == 0) {
+            pictures[i].draw(stdout, false);
+            return 0;
+        }
     FILE *page = open_file(argv[1], "gallery", "html");
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><title>Gallery</title>"
           "<meta name=\"viewport\" content=\"width=device-width\"/><style>\n"

@@ -43,15 +43,10 @@ echo "$2" >"$1/xferbench_{version}_amd64.deb"
 echo documents >"$1/xferbench-doc_{version}_all.deb"
 {end}
 """
-WHO = {
-    "GIT_AUTHOR_NAME": "A",
-    "GIT_AUTHOR_EMAIL": "a@example.org",
-    "GIT_COMMITTER_NAME": "A",
-    "GIT_COMMITTER_EMAIL": "a@example.org",
-    "GIT_AUTHOR_DATE": "2001-02-03T04:05:06Z",
-    "GIT_COMMITTER_DATE": "2001-02-03T04:05:06Z",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_CONFIG_SYSTEM": "/dev/null",
+WHO = {f"GIT_CONFIG_{place}": "/dev/null" for place in ("GLOBAL", "SYSTEM")} | {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "A"), ("EMAIL", "a@example.org"), ("DATE", "2001-02-03T04:05:06Z"))
 }
 # The recipes are there in a release that has addresses.
 FILES = [
@@ -91,10 +86,14 @@ class Release(Case):
         self.git("commit", "--quiet", "--message", "All")
 
     def git(self, *arguments):
-        outcome = self.run_program(
-            "-C", self.path("tree"), *arguments, program=shutil.which("git"), environment=WHO
-        )
+        self.assert_succeeds("-C", self.path("tree"), *arguments, program=shutil.which("git"), environment=WHO)
+
+    def made(self, **options):
+        """A release of a tree that make_tree() makes with these options."""
+        self.make_tree(**options)
+        outcome = self.release()
         self.assertEqual(outcome.code, 0, outcome)
+        return outcome
 
     def release(self, folder="release", **environment):
         script = self.path("tree", "scripts", "release.sh")
@@ -105,24 +104,15 @@ class Release(Case):
         self.assertEqual(outcome.code, 1, outcome)
         self.assert_words(outcome.err, words, outcome)
 
-    def read_sbom(self):
-        with open(self.path("release", "xferbench-1.2.3.cdx.json"), encoding="utf-8") as file:
-            return json.load(file)
-
     def test_files(self):
-        self.make_tree()
-        outcome = self.release()
-        self.assertEqual(outcome.code, 0, outcome)
+        self.made()
         self.assertEqual(sorted(os.listdir(self.path("release"))), FILES)
-        with open(self.path("release", "SHA256SUMS"), encoding="utf-8") as file:
-            sums = dict(reversed(line.split("  ")) for line in file.read().splitlines())
+        sums = dict(reversed(line.split("  ")) for line in self.read("release", "SHA256SUMS").splitlines())
         self.assertEqual(sums, {name: digest(self.path("release", name)) for name in FILES[1:]})
-        with open(self.path("release", FILES[-1]), encoding="utf-8") as file:
-            self.assertEqual(file.read(), "-DOPTION=ON\n", "an option did not get to package.sh")
+        self.assertEqual(self.read("release", FILES[-1]), "-DOPTION=ON\n", "an option did not get to package.sh")
 
     def test_sources(self):
-        self.make_tree()
-        self.release()
+        self.made()
         with tarfile.open(self.path("release", "xferbench-1.2.3.tar.gz")) as archive:
             names = archive.getnames()
             times = {member.mtime for member in archive}
@@ -139,9 +129,8 @@ class Release(Case):
             self.assertEqual(digest(self.path("release", name)), digest(self.path("again", name)), name)
 
     def test_sbom(self):
-        self.make_tree()
-        self.release()
-        document = self.read_sbom()
+        self.made()
+        document = json.loads(self.read("release", "xferbench-1.2.3.cdx.json"))
         self.assertEqual((document["bomFormat"], document["specVersion"]), ("CycloneDX", "1.5"))
         self.assertEqual(document["metadata"]["timestamp"], "2001-02-03T04:05:06Z")
         own = document["metadata"]["component"]
@@ -173,8 +162,7 @@ class Release(Case):
 
     def test_recipes(self):
         """They have the addresses of packaging/publisher and the sources' checksum."""
-        self.make_tree()
-        self.release()
+        self.made()
         sources = digest(self.path("release", "xferbench-1.2.3.tar.gz"))
         with tarfile.open(self.path("release", FILES[1])) as archive:
             texts = {one.name: archive.extractfile(one).read().decode() for one in archive if one.isfile()}
@@ -184,9 +172,8 @@ class Release(Case):
     def test_recipes_without_address(self):
         for what in ("b.example.com", "https://a.example.com", "a@example.com"):
             with self.subTest(what):
-                self.make_tree(publisher=PUBLISHER.replace(what, "set-it.invalid" if "@" not in what else "a@example.org"))
-                outcome = self.release()
-                self.assertEqual(outcome.code, 0, outcome)
+                unset = "a@example.org" if "@" in what else "set-it.invalid"
+                outcome = self.made(publisher=PUBLISHER.replace(what, unset))
                 self.assert_words(outcome.out, ("Left out", "packaging/publisher"), outcome)
                 self.assertNotIn(FILES[1], os.listdir(self.path("release")))
                 shutil.rmtree(self.path("release"))
@@ -212,20 +199,17 @@ class Release(Case):
         """No part of a release is left, nor in a folder that was there."""
         self.make_tree()
         os.mkdir(self.path("release"))
-        self.write_program("mv", """
+        os.mkdir(self.path("bin"))
+        os.chmod(self.write("bin/mv", """#!/bin/sh
 for last; do :; done
 case $last in
 *release*) /bin/mv "$1" "$last" && echo "mv: No space left on device" >&2 && exit 1 ;;
 esac
 exec /bin/mv "$@"
-""")
+"""), 0o755)
         outcome = self.release(PATH=f"{self.path('bin')}:{os.environ['PATH']}")
         self.assertEqual(outcome.code, 1, outcome)
         self.assertEqual(os.listdir(self.path("release")), [])
-
-    def write_program(self, name, text):
-        os.mkdir(self.path("bin"))
-        os.chmod(self.write(f"bin/{name}", f"#!/bin/sh{text}"), 0o755)
 
     def test_unreadable_bundle(self):
         """No document rather than one that lacks a library."""

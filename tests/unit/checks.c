@@ -3,8 +3,6 @@
 #include "checks.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "testing.h"
 

@@ -11,7 +11,7 @@
 #define PATH "folder/some.json"
 
 /* A run's document, as text and as a tree. */
-extern const char result_text[];
+extern const char *result_text;
 cJSON *result_tree(void);
 /* The same with another bandwidth in its first row, of which the file has the median alone. */
 cJSON *result_of_bandwidth(const char *median);
@@ -32,10 +32,3 @@ void refuse_text(const char *text, size_t length, const char *expected);
 
 /* Equal but for rounding; NAN where it should be. */
 void assert_figure(double is, double should);
-/* What `should` says of a figure `is` says too; it may say more. */
-void assert_same_figure(const struct xb_record_figure *is, const struct xb_record_figure *should);
-/* A value of NULL is one that is not known. */
-void assert_fact(const struct xb_record_fact *facts, size_t count, const char *name,
-                 const char *value);
-void assert_summary(const struct xb_record *record, size_t index, enum xb_result_status status,
-                    enum xb_verified verified, size_t ok, const char *reason); /* NULL: none */

@@ -5,6 +5,7 @@
  * /sys have them. For cmocka: both functions below serve as setup and teardown of a test, whose
  * state is the directory's path. Include after cmocka.h. */
 
+#include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>
@@ -57,4 +58,16 @@ static inline void write_file(const char *root, const char *path, const char *co
     assert_non_null(file);
     assert_true(fputs(content, file) >= 0);
     assert_int_equal(fclose(file), 0);
+}
+
+/* How many files and folders there are in it. */
+static inline size_t entries_in(const char *path)
+{
+    size_t count = 0;
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    while (readdir(folder) != NULL)
+        count++;
+    closedir(folder);
+    return count - 2; /* . and .. */
 }

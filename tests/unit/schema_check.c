@@ -4,9 +4,6 @@
 
 #include "base/file_text.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "testing.h"
 
 /* What "#/$defs/NAME" refers to; the node itself where it is no reference. */

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* cmocka, behind the headers that it needs; and tests that need no list: TEST(what_holds) { ... }
- * is one. A program has the tests of several files, and `program TOPIC` runs those of test_TOPIC.c,
- * in their order. */
+/* cmocka, behind the headers that it needs, with what nearly every test uses; and tests that need
+ * no list: TEST(what_holds) { ... } is one. A program has the tests of several files, and `program
+ * TOPIC` runs those of test_TOPIC.c, in their order. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 

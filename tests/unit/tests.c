@@ -2,10 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "testing.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define MOST_TESTS 400 /* of a program */
 #define MOST_FILES 100
 

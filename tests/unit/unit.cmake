@@ -25,10 +25,8 @@ target_link_libraries(unit_main PRIVATE xferbench_checks)
 option(XFERBENCH_UNIT_TESTS "Build all unit tests with everything else" ON)
 # They start threads: the ThreadSanitizer build runs them. What the threads of the others do, these do too.
 set(threads_topics
-    crew digest fleet_read line line_failures link_conditions link_load measure_devices measure_end measure_latency
-    measure_memory modes modes_encoded modes_job modes_loads modes_pipeline modes_resident modes_ring numa opening
-    parallel pattern pcie_watch piece_layout placements plan reader reader_wrong recorder recorder_stages references
-    sample_data workspace)
+    crew fleet_read line link_conditions link_load measure modes modes_encoded modes_pipeline modes_ring modes_trips
+    numa opening parallel pattern pcie_watch piece_layout reader recorder references runs sample_data workspace)
 
 # xferbench_add_unit_program(NAME FILES f... [WRAP function...] [MODES mode...] [OWN_MAIN] [BARE]): the test unit.<topic>
 # for each file test_<topic>.c. BARE: it brings lists of backends of its own.
@@ -85,35 +83,21 @@ macro(xferbench_add_unit_apart path)
   xferbench_add_unit_program(${topic} FILES unit/${room}/test_${topic}.c ${ARGN})
 endmacro()
 
-# What a system may lack is taken from it; what fails under a reader is made to fail.
-xferbench_add_unit_apart(base/child WRAP clock_gettime waitpid fork getppid)
-xferbench_add_unit_apart(base/file_text WRAP read pread fstat)
-xferbench_add_unit_apart(base/memory WRAP realloc malloc)
-xferbench_add_unit_apart(base/output_pipe WRAP poll clock_gettime)
-set(output unit/base/test_output_file.c unit/base/test_output_owner.c unit/base/test_output_places.c)
-list(APPEND apart ${output} unit/base/output_fixture.c)
-xferbench_add_unit_program(output FILES ${output} unit/base/output_fixture.c
-                           WRAP openat linkat renameat2 fchown fallocate close fclose unlinkat)
-xferbench_add_unit_apart(storage/files WRAP statvfs fallocate pwrite fdatasync syncfs open openat unlinkat mincore
-                         xb_interrupt_signal xb_say)
-set(uring "")
+# What a system may lack is taken from it; what fails under a reader is made to fail: of these rooms by faults.c.
+set(faults open openat read pread preadv pwrite fstat close fclose unlinkat linkat renameat2 fchown fallocate fdatasync
+           syncfs statvfs mincore malloc realloc fork waitpid getppid poll clock_gettime xb_interrupt_signal xb_say)
+set(rooms_with_faults base storage)
+set(faults_of_storage "")
 if(XFERBENCH_HAS_URING)
-  set(uring io_uring_queue_init io_uring_register_buffers io_uring_submit_and_wait)
+  set(faults_of_storage io_uring_queue_init io_uring_register_buffers io_uring_submit_and_wait)
 endif()
-foreach(topic reader reader_wrong)
-  xferbench_add_unit_apart(storage/${topic} WRAP preadv openat ${uring})
-  if(XFERBENCH_HAS_URING)
-    target_compile_definitions(test_${topic} PRIVATE XFERBENCH_HAS_URING=1)
-  endif()
-endforeach()
 xferbench_add_unit_apart(fleet/fleet_read WRAP fts_read)
 # What lies below is replaced, to be counted or steered.
 xferbench_add_unit_apart(backends/pattern WRAP xb_words_fastest)
 xferbench_add_unit_apart(measure/line WRAP xb_recorder_stage xb_recorder_thread xb_recorder_workers)
-xferbench_add_unit_apart(modes/modes_encoded WRAP xb_crew_begin xb_crew_end)
-xferbench_add_unit_apart(modes/modes_encoded_figures WRAP xb_crew_begin xb_crew_run xb_encode xb_weights_fill)
-xferbench_add_unit_apart(modes/modes_pin WRAP xb_pages_map_small xb_pages_unmap xb_host_memory_check xb_ring_plan_usual
-                         xb_crew_run xb_process_memory_read xb_process_memory_restart xb_process_memory_huge)
+xferbench_add_unit_apart(modes/modes_encoded WRAP xb_crew_begin xb_crew_run xb_encode xb_weights_fill)
+xferbench_add_unit_apart(modes/modes_pin WRAP xb_pages_map_small xb_pages_unmap xb_host_memory_check xb_crew_run
+                         xb_process_memory_read xb_process_memory_restart xb_process_memory_huge)
 xferbench_add_unit_apart(modes/modes_pipeline WRAP preadv pread)
 xferbench_add_unit_apart(modes/modes_ring WRAP xb_crew_begin xb_crew_run xb_crew_allow xb_crew_wait)
 xferbench_add_unit_apart(modes/sample_data WRAP xb_parallel_for read)
@@ -123,7 +107,6 @@ xferbench_add_unit_apart(link/link_session WRAP xb_run_execute xb_pcie_hop_read 
 xferbench_add_unit_apart(report/report_fleet WRAP xb_fleet_read_text xb_fleet_judge xb_fleet_judgement_free)
 target_sources(test_report_fleet PRIVATE fuzz/check_markup.c)
 # Modes and backends of their own.
-xferbench_add_unit_apart(measure/recorder_stages MODES stages_test line_recorded_test)
 xferbench_add_unit_apart(reading/reading MODES visitor)
 target_sources(test_reading PRIVATE unit/reading/reading_fixture.c)
 xferbench_add_unit_apart(backends/backend_choice BARE)
@@ -163,7 +146,7 @@ if(NOT XFERBENCH_HAS_SQLITE)
   list(APPEND apart unit/advise/test_nsys.c)
 endif()
 if(NOT XFERBENCH_HAS_LZ4)
-  list(APPEND apart unit/arithmetic/test_lz4.c unit/arithmetic/test_lz4_blocks.c)
+  list(APPEND apart unit/arithmetic/test_lz4.c)
 endif()
 
 # ---- the rooms ----
@@ -171,11 +154,18 @@ file(GLOB rooms RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/unit ${CMAKE_CURRENT_SOURCE
 foreach(room ${rooms})
   file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/unit/${room}/*.c)
   list(REMOVE_ITEM files ${apart})
+  set(wrap "")
+  if(room IN_LIST rooms_with_faults)
+    set(wrap ${faults} ${faults_of_${room}})
+  endif()
   if(files)
-    xferbench_add_unit_program(of_${room} FILES ${files})
+    xferbench_add_unit_program(of_${room} FILES ${files} WRAP ${wrap})
   endif()
 endforeach()
+if(XFERBENCH_HAS_URING)
+  target_compile_definitions(test_of_storage PRIVATE XFERBENCH_HAS_URING=1)
+endif()
 if(XFERBENCH_HAS_ZLIB)
   target_compile_definitions(test_of_advise PRIVATE HAS_ZLIB)
 endif()
-set_source_files_properties(unit/arithmetic/test_lz4_blocks.c PROPERTIES COMPILE_OPTIONS -O1) # tries thousands of blocks
+set_source_files_properties(unit/arithmetic/test_lz4.c PROPERTIES COMPILE_OPTIONS -O1) # tries thousands of blocks

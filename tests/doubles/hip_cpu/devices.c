@@ -3,7 +3,6 @@
 /* What the devices say of themselves, and which may touch whose memory. */
 #include "internal.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,13 +51,6 @@ hipError_t hipRuntimeGetVersion(int *version)
     return hipSuccess;
 }
 
-hipError_t hipDriverGetVersion(int *version)
-{
-    STANDIN_ENTER_ANYHOW(hipError_t, hipDriverGetVersion);
-    *version = standin_setting("XB_STANDIN_VERSION", 990000000);
-    return hipSuccess;
-}
-
 hipError_t hipGetDeviceCount(int *count)
 {
     STANDIN_ENTER_ANYHOW(hipError_t, hipGetDeviceCount);
@@ -68,31 +60,23 @@ hipError_t hipGetDeviceCount(int *count)
 
 hipError_t hipSetDevice(int device)
 {
-    STANDIN_ENTER(hipSetDevice);
-    if (!standin_is_device(device))
-        return hipErrorInvalidDevice;
+    STANDIN_ENTER_OF(hipSetDevice, device);
     standin_current = device;
     return hipSuccess;
 }
 
 hipError_t hipDeviceGetName(char *name, int length, hipDevice_t device)
 {
-    STANDIN_ENTER(hipDeviceGetName);
-    if (!standin_is_device(device))
-        return hipErrorInvalidDevice;
-    if (name == NULL || length <= 0)
-        return hipErrorInvalidValue;
+    STANDIN_ENTER_OF(hipDeviceGetName, device);
+    REFUSE_IF(name == NULL || length <= 0, hipErrorInvalidValue);
     snprintf(name, (size_t)length, "%s", device_name);
     return hipSuccess;
 }
 
 hipError_t hipDeviceGetPCIBusId(char *id, int length, int device)
 {
-    STANDIN_ENTER(hipDeviceGetPCIBusId);
-    if (!standin_is_device(device))
-        return hipErrorInvalidDevice;
-    if (id == NULL || length < (int)sizeof "0000:00:00.0")
-        return hipErrorInvalidValue;
+    STANDIN_ENTER_OF(hipDeviceGetPCIBusId, device);
+    REFUSE_IF(id == NULL || length < (int)sizeof "0000:00:00.0", hipErrorInvalidValue);
     /* That of a device which is there, for who looks it up in sysfs. */
     const char *asked = getenv("XB_STANDIN_PCI");
     unsigned bus = 0xFEu + (unsigned)device;
@@ -106,11 +90,8 @@ hipError_t hipDeviceGetPCIBusId(char *id, int length, int device)
 /* AMD's is text without an end. */
 hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
 {
-    STANDIN_ENTER(hipDeviceGetUuid);
-    if (!standin_is_device(device))
-        return hipErrorInvalidDevice;
-    if (uuid == NULL)
-        return hipErrorInvalidValue;
+    STANDIN_ENTER_OF(hipDeviceGetUuid, device);
+    REFUSE_IF(uuid == NULL, hipErrorInvalidValue);
     char text[17];
     snprintf(text, sizeof text, "feedc0de%08x", (unsigned)device);
     memcpy(uuid->bytes, text, 16);
@@ -119,94 +100,69 @@ hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
 
 hipError_t hipDeviceTotalMem(size_t *bytes, hipDevice_t device)
 {
-    STANDIN_ENTER(hipDeviceTotalMem);
-    if (!standin_is_device(device))
-        return hipErrorInvalidDevice;
+    STANDIN_ENTER_OF(hipDeviceTotalMem, device);
     *bytes = STANDIN_MEMORY_BYTES;
     return hipSuccess;
 }
 
-/* Newer than the header's enumeration: two behind its last (MemoryPoolsSupported,
- * VirtualMemoryManagementSupported, HostRegisterSupported). */
-#define HOST_REGISTER_SUPPORTED ((int)hipDeviceAttributeMemoryPoolsSupported + 2)
+/* What the attributes are; a variable turns some off. With these clock rates a cycle of clock64 is
+ * a nanosecond. */
+static const struct {
+    hipDeviceAttribute_t attribute;
+    int value;
+    const char *variable;
+} attributes[] = {
+    {hipDeviceAttributeClockRate, 1000000, NULL},
+    {hipDeviceAttributeClockInstructionRate, 1000000, NULL},
+    {hipDeviceAttributeMultiprocessorCount, STANDIN_MULTIPROCESSORS, NULL},
+    {hipDeviceAttributeMaxPitch, INT32_MAX, NULL},
+    {hipDeviceAttributeMemoryClockRate, 1600000, NULL},
+    {hipDeviceAttributeIntegrated, 0, NULL},
+    {hipDeviceAttributePageableMemoryAccessUsesHostPageTables, 0, NULL},
+    {hipDeviceAttributeDirectManagedMemAccessFromHost, 0, NULL},
+    {hipDeviceAttributeManagedMemory, 1, NULL},
+    {hipDeviceAttributeConcurrentManagedAccess, 1, NULL},
+    {hipDeviceAttributeCanMapHostMemory, 1, NULL},
+    {hipDeviceAttributeIsLargeBar, 1, NULL},
+    {hipDeviceAttributeHostRegisterSupported, 1, NULL},
+    {hipDeviceAttributePageableMemoryAccess, 1, "XB_STANDIN_XNACK"},
+    {hipDeviceAttributeMemoryPoolsSupported, 1, "XB_STANDIN_POOLS"},
+};
 
 hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int device)
 {
-    STANDIN_ENTER(hipDeviceGetAttribute);
-    if (!standin_is_device(device))
-        return hipErrorInvalidDevice;
-    if (value == NULL)
-        return hipErrorInvalidValue;
-    switch ((int)attribute) {
-    case hipDeviceAttributeClockRate: /* with this a cycle of clock64 is a nanosecond */
-    case hipDeviceAttributeClockInstructionRate:
-        *value = 1000000;
-        return hipSuccess;
-    case hipDeviceAttributeMultiprocessorCount:
-        *value = STANDIN_MULTIPROCESSORS;
-        return hipSuccess;
-    case hipDeviceAttributeMaxPitch:
-        *value = INT32_MAX;
-        return hipSuccess;
-    case hipDeviceAttributeMemoryClockRate:
-        *value = 1600000;
-        return hipSuccess;
-    case hipDeviceAttributeIntegrated:
-    case hipDeviceAttributePageableMemoryAccessUsesHostPageTables:
-    case hipDeviceAttributeDirectManagedMemAccessFromHost:
-        *value = 0;
-        return hipSuccess;
-    case hipDeviceAttributeManagedMemory:
-    case hipDeviceAttributeConcurrentManagedAccess:
-    case hipDeviceAttributeCanMapHostMemory:
-    case hipDeviceAttributeIsLargeBar:
-    case HOST_REGISTER_SUPPORTED:
-        *value = 1;
-        return hipSuccess;
-    case hipDeviceAttributePageableMemoryAccess:
-        *value = standin_setting("XB_STANDIN_XNACK", 1) != 0;
-        return hipSuccess;
-    case hipDeviceAttributeMemoryPoolsSupported:
-        *value = standin_setting("XB_STANDIN_POOLS", 1) != 0;
-        return hipSuccess;
-    default:
-        return hipErrorInvalidValue;
-    }
+    STANDIN_ENTER_OF(hipDeviceGetAttribute, device);
+    REFUSE_IF(value == NULL, hipErrorInvalidValue);
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+        if (attributes[i].attribute == attribute) {
+            const char *variable = attributes[i].variable;
+            *value = variable != NULL ? standin_setting(variable, 1) != 0 : attributes[i].value;
+            return hipSuccess;
+        }
+    return hipErrorInvalidValue;
 }
 
 /* ---- properties, in the two layouts there are ---- */
 
-/* The header may make one name stand for the other. */
-#undef hipGetDeviceProperties
-
-_Static_assert(sizeof(hipDeviceProp_t) == 792, "not the layout of HIP 5");
-_Static_assert(offsetof(hipDeviceProp_t, gcnArchName) == 396, "not the layout of HIP 5");
-
-static hipError_t describe(void *properties, size_t bytes, size_t architecture, int device)
+static hipError_t describe(void (*write)(void *, const char *, const char *), void *properties,
+                           int device)
 {
-    if (!standin_is_device(device))
-        return hipErrorInvalidDevice;
-    if (properties == NULL)
-        return hipErrorInvalidValue;
-    memset(properties, 0, bytes);
-    snprintf(properties, 256, "%s", device_name); /* first in both layouts */
-    snprintf((char *)properties + architecture, 256, "%s", architecture_name());
+    REFUSE_IF(!standin_is_device(device), hipErrorInvalidDevice);
+    REFUSE_IF(properties == NULL, hipErrorInvalidValue);
+    write(properties, device_name, architecture_name());
     return hipSuccess;
 }
 
-xb_hip_get_properties_5 hipGetDeviceProperties;
-hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties, int device)
+hipError_t standin_properties_plain(hipDeviceProp_t *properties, int device)
 {
     STANDIN_ENTER(hipGetDeviceProperties);
-    return describe(properties, 792, 396, device);
+    return describe(standin_write_plain, properties, device);
 }
 
-/* Of HIP 6, whose headers declare it. */
-__attribute__((visibility("default"))) xb_hip_get_properties_6 hipGetDevicePropertiesR0600;
-hipError_t hipGetDevicePropertiesR0600(struct hipDeviceProp_tR0600 *properties, int device)
+hipError_t standin_properties_r0600(struct hipDeviceProp_tR0600 *properties, int device)
 {
     STANDIN_ENTER(hipGetDevicePropertiesR0600);
-    return describe(properties, 1472, 1160, device);
+    return describe(standin_write_r0600, properties, device);
 }
 
 /* ---- peers ---- */
@@ -221,8 +177,7 @@ bool standin_peer_is_open(int device, int other)
 hipError_t hipDeviceCanAccessPeer(int *can, int device, int peer)
 {
     STANDIN_ENTER(hipDeviceCanAccessPeer);
-    if (!standin_is_device(device) || !standin_is_device(peer))
-        return hipErrorInvalidDevice;
+    REFUSE_IF(!standin_is_device(device) || !standin_is_device(peer), hipErrorInvalidDevice);
     *can = device != peer;
     return hipSuccess;
 }
@@ -230,8 +185,7 @@ hipError_t hipDeviceCanAccessPeer(int *can, int device, int peer)
 /* Returns `refusal` if access to the peer is already as asked for. */
 static hipError_t set_peer(int peer, bool open, hipError_t refusal)
 {
-    if (!standin_is_device(peer) || peer == standin_current)
-        return hipErrorInvalidDevice;
+    REFUSE_IF(!standin_is_device(peer) || peer == standin_current, hipErrorInvalidDevice);
     pthread_mutex_lock(&standin_lock);
     bool *is_open = &peer_open[standin_current][peer];
     hipError_t result = *is_open == open ? refusal : hipSuccess;
@@ -243,24 +197,20 @@ static hipError_t set_peer(int peer, bool open, hipError_t refusal)
 hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags)
 {
     STANDIN_ENTER(hipDeviceEnablePeerAccess);
-    if (flags != 0)
-        return hipErrorInvalidValue;
+    REFUSE_IF(flags != 0, hipErrorInvalidValue);
     return set_peer(peer, true, hipErrorPeerAccessAlreadyEnabled);
 }
 
 hipError_t hipDeviceDisablePeerAccess(int peer)
 {
-    int asked_for = standin_called(CALL_hipDeviceDisablePeerAccess);
-    return standin_freed(asked_for, set_peer(peer, false, hipErrorPeerAccessNotEnabled));
+    STANDIN_FREE(hipDeviceDisablePeerAccess, set_peer(peer, false, hipErrorPeerAccessNotEnabled));
 }
 
 hipError_t hipExtGetLinkTypeAndHopCount(int device, int peer, uint32_t *type, uint32_t *hops)
 {
     STANDIN_ENTER(hipExtGetLinkTypeAndHopCount);
-    if (!standin_is_device(device) || !standin_is_device(peer))
-        return hipErrorInvalidDevice;
-    if (type == NULL || hops == NULL || device == peer)
-        return hipErrorInvalidValue;
+    REFUSE_IF(!standin_is_device(device) || !standin_is_device(peer), hipErrorInvalidDevice);
+    REFUSE_IF(type == NULL || hops == NULL || device == peer, hipErrorInvalidValue);
     *type = 4; /* HSA_AMD_LINK_INFO_TYPE_XGMI */
     *hops = 1;
     return hipSuccess;

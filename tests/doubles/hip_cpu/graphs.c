@@ -70,14 +70,11 @@ void standin_drop_graph(struct ihipGraph *graph)
 static hipError_t begin(hipStream_t stream)
 {
     int device = standin_stream_device(stream);
-    if (device < 0)
-        return hipErrorInvalidHandle;
+    REFUSE_IF(device < 0, hipErrorInvalidHandle);
     struct ihipGraph **captured = standin_captured(stream);
-    if (*captured != NULL)
-        return hipErrorIllegalState;
+    REFUSE_IF(*captured != NULL, hipErrorIllegalState);
     *captured = make(STANDIN_GRAPH, device);
-    if (*captured == NULL)
-        return hipErrorOutOfMemory;
+    REFUSE_IF(*captured == NULL, hipErrorOutOfMemory);
     (*captured)->is_captured = true;
     return hipSuccess;
 }
@@ -86,24 +83,17 @@ static hipError_t begin(hipStream_t stream)
 hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode)
 {
     STANDIN_ENTER(hipStreamBeginCapture);
-    if (mode != hipStreamCaptureModeThreadLocal)
-        return hipErrorInvalidValue;
-    pthread_mutex_lock(&standin_lock);
-    hipError_t result = begin(stream);
-    pthread_mutex_unlock(&standin_lock);
-    return result;
+    REFUSE_IF(mode != hipStreamCaptureModeThreadLocal, hipErrorInvalidValue);
+    return STANDIN_LOCKED(begin(stream));
 }
 
 /* With the lock held. */
 static hipError_t end(hipStream_t stream, hipGraph_t *graph)
 {
-    if (standin_stream_device(stream) < 0)
-        return hipErrorInvalidHandle;
+    REFUSE_IF(standin_stream_device(stream) < 0, hipErrorInvalidHandle);
     struct ihipGraph **captured = standin_captured(stream);
-    if (*captured == NULL)
-        return hipErrorIllegalState;
-    if (!pthread_equal((*captured)->owner, pthread_self()))
-        return hipErrorStreamCaptureWrongThread;
+    REFUSE_IF(*captured == NULL, hipErrorIllegalState);
+    REFUSE_IF(!pthread_equal((*captured)->owner, pthread_self()), hipErrorStreamCaptureWrongThread);
     (*captured)->is_captured = false;
     *graph = *captured;
     *captured = NULL;
@@ -114,8 +104,7 @@ static hipError_t end(hipStream_t stream, hipGraph_t *graph)
 hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph)
 {
     int asked_for = standin_called(CALL_hipStreamEndCapture);
-    if (graph == NULL)
-        return hipErrorInvalidValue;
+    REFUSE_IF(graph == NULL, hipErrorInvalidValue);
     pthread_mutex_lock(&standin_lock);
     hipError_t result = end(stream, graph);
     if (result == hipSuccess && asked_for != 0) {
@@ -130,11 +119,9 @@ hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph)
 static hipError_t instantiate(hipGraphExec_t *executable, hipGraph_t graph)
 {
     const struct ihipGraph *from = find(graph, STANDIN_GRAPH);
-    if (from == NULL)
-        return hipErrorInvalidValue;
+    REFUSE_IF(from == NULL, hipErrorInvalidValue);
     struct ihipGraph *made = make(STANDIN_EXECUTABLE, from->device);
-    if (made == NULL)
-        return hipErrorOutOfMemory;
+    REFUSE_IF(made == NULL, hipErrorOutOfMemory);
     for (size_t i = 0; i < from->count; i++) {
         if (standin_append(made, &from->operations[i]) != hipSuccess) {
             standin_drop_graph(made);
@@ -149,12 +136,9 @@ hipError_t hipGraphInstantiate(hipGraphExec_t *executable, hipGraph_t graph, hip
                                char *log, size_t log_bytes)
 {
     STANDIN_ENTER(hipGraphInstantiate);
-    if (executable == NULL || wrong != NULL || log != NULL || log_bytes != 0)
-        return hipErrorInvalidValue;
-    pthread_mutex_lock(&standin_lock);
-    hipError_t result = instantiate(executable, graph);
-    pthread_mutex_unlock(&standin_lock);
-    return result;
+    REFUSE_IF(executable == NULL || wrong != NULL || log != NULL || log_bytes != 0,
+              hipErrorInvalidValue);
+    return STANDIN_LOCKED(instantiate(executable, graph));
 }
 
 /* With the lock held. */
@@ -162,12 +146,9 @@ static hipError_t launch(hipGraphExec_t executable, hipStream_t stream)
 {
     const struct ihipGraph *graph = find(executable, STANDIN_EXECUTABLE);
     int device = standin_stream_device(stream);
-    if (graph == NULL)
-        return hipErrorInvalidValue;
-    if (device < 0 || device != graph->device)
-        return hipErrorInvalidHandle;
-    if (*standin_captured(stream) != NULL)
-        return hipErrorStreamCaptureUnsupported;
+    REFUSE_IF(graph == NULL, hipErrorInvalidValue);
+    REFUSE_IF(device < 0 || device != graph->device, hipErrorInvalidHandle);
+    REFUSE_IF(*standin_captured(stream) != NULL, hipErrorStreamCaptureUnsupported);
     for (size_t i = 0; i < graph->count; i++) {
         hipError_t result = standin_enqueue(stream, &graph->operations[i]);
         if (result != hipSuccess)
@@ -179,10 +160,7 @@ static hipError_t launch(hipGraphExec_t executable, hipStream_t stream)
 hipError_t hipGraphLaunch(hipGraphExec_t executable, hipStream_t stream)
 {
     STANDIN_ENTER(hipGraphLaunch);
-    pthread_mutex_lock(&standin_lock);
-    hipError_t result = launch(executable, stream);
-    pthread_mutex_unlock(&standin_lock);
-    return result;
+    return STANDIN_LOCKED(launch(executable, stream));
 }
 
 static hipError_t destroy(const void *graph, enum standin_object kind)
@@ -197,12 +175,10 @@ static hipError_t destroy(const void *graph, enum standin_object kind)
 
 hipError_t hipGraphDestroy(hipGraph_t graph)
 {
-    int asked_for = standin_called(CALL_hipGraphDestroy);
-    return standin_freed(asked_for, destroy(graph, STANDIN_GRAPH));
+    STANDIN_FREE(hipGraphDestroy, destroy(graph, STANDIN_GRAPH));
 }
 
 hipError_t hipGraphExecDestroy(hipGraphExec_t executable)
 {
-    int asked_for = standin_called(CALL_hipGraphExecDestroy);
-    return standin_freed(asked_for, destroy(executable, STANDIN_EXECUTABLE));
+    STANDIN_FREE(hipGraphExecDestroy, destroy(executable, STANDIN_EXECUTABLE));
 }

@@ -38,11 +38,9 @@ hiprtcResult hiprtcCreateProgram(hiprtcProgram *program, const char *source, con
     (void)name;
     (void)header_texts;
     (void)header_names;
-    if (program == NULL || source == NULL || headers != 0)
-        return HIPRTC_ERROR_INVALID_INPUT;
+    REFUSE_IF(program == NULL || source == NULL || headers != 0, HIPRTC_ERROR_INVALID_INPUT);
     struct _hiprtcProgram *created = calloc(1, sizeof *created);
-    if (created == NULL)
-        return HIPRTC_ERROR_OUT_OF_MEMORY;
+    REFUSE_IF(created == NULL, HIPRTC_ERROR_OUT_OF_MEMORY);
     created->source = strdup(source);
     if (created->source == NULL) {
         free(created);
@@ -113,8 +111,7 @@ static void make_code(const char *source, const char *architecture, struct stand
 hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int count, const char **options)
 {
     STANDIN_ENTER_ANYHOW(hiprtcResult, hiprtcCompileProgram);
-    if (program == NULL)
-        return HIPRTC_ERROR_INVALID_PROGRAM;
+    REFUSE_IF(program == NULL, HIPRTC_ERROR_INVALID_PROGRAM);
     const char *architecture = architecture_option(count, options);
     if (architecture == NULL)
         return fail(program, HIPRTC_ERROR_INVALID_OPTION, "not one --offload-arch=", "");
@@ -137,47 +134,23 @@ hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int count, const char *
 
 /* ---- what came out ---- */
 
-hiprtcResult hiprtcGetProgramLogSize(hiprtcProgram program, size_t *bytes)
-{
-    STANDIN_ENTER_ANYHOW(hiprtcResult, hiprtcGetProgramLogSize);
-    if (program == NULL)
-        return HIPRTC_ERROR_INVALID_PROGRAM;
-    *bytes = strlen(program->log) + 1;
-    return HIPRTC_SUCCESS;
-}
-
-hiprtcResult hiprtcGetProgramLog(hiprtcProgram program, char *log)
-{
-    STANDIN_ENTER_ANYHOW(hiprtcResult, hiprtcGetProgramLog);
-    if (program == NULL)
-        return HIPRTC_ERROR_INVALID_PROGRAM;
-    memcpy(log, program->log, strlen(program->log) + 1);
-    return HIPRTC_SUCCESS;
-}
-
-hiprtcResult hiprtcGetCodeSize(hiprtcProgram program, size_t *bytes)
-{
-    STANDIN_ENTER_ANYHOW(hiprtcResult, hiprtcGetCodeSize);
-    if (program == NULL || !program->compiled)
-        return HIPRTC_ERROR_INVALID_PROGRAM;
-    *bytes = sizeof program->code;
-    return HIPRTC_SUCCESS;
-}
-
-hiprtcResult hiprtcGetCode(hiprtcProgram program, char *code)
-{
-    STANDIN_ENTER_ANYHOW(hiprtcResult, hiprtcGetCode);
-    if (program == NULL || !program->compiled)
-        return HIPRTC_ERROR_INVALID_PROGRAM;
-    memcpy(code, &program->code, sizeof program->code);
-    return HIPRTC_SUCCESS;
-}
+#define GET(name, type, refused, statement)                                                        \
+    hiprtcResult name(hiprtcProgram program, type *out)                                            \
+    {                                                                                              \
+        STANDIN_ENTER_ANYHOW(hiprtcResult, name);                                                  \
+        REFUSE_IF(program == NULL || (refused), HIPRTC_ERROR_INVALID_PROGRAM);                     \
+        statement;                                                                                 \
+        return HIPRTC_SUCCESS;                                                                     \
+    }
+GET(hiprtcGetProgramLogSize, size_t, false, *out = strlen(program->log) + 1)
+GET(hiprtcGetProgramLog, char, false, memcpy(out, program->log, strlen(program->log) + 1))
+GET(hiprtcGetCodeSize, size_t, !program->compiled, *out = sizeof program->code)
+GET(hiprtcGetCode, char, !program->compiled, memcpy(out, &program->code, sizeof program->code))
 
 hiprtcResult hiprtcDestroyProgram(hiprtcProgram *program)
 {
     int asked_for = standin_called(CALL_hiprtcDestroyProgram);
-    if (program == NULL || *program == NULL)
-        return HIPRTC_ERROR_INVALID_PROGRAM;
+    REFUSE_IF(program == NULL || *program == NULL, HIPRTC_ERROR_INVALID_PROGRAM);
     free((*program)->source);
     free(*program);
     *program = NULL;

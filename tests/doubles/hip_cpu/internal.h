@@ -9,7 +9,7 @@
  *
  * The environment: XB_STANDIN_DEVICES, _VERSION, _ARCH, _XNACK, _PCI (what is there), _DELAY_US,
  * _DAMAGE (h2d, d2h, d2h-after-h2d or peer), _RATE and _RATE_AFTER_H2D (of copies, in GB/s, by a
- * clock that nothing else moves), _BLOCKING (every copy), _FAIL (NAME:3 or NAME:3+), _CODE, _HANG
+ * clock that nothing else moves), _FAIL (NAME:3 or NAME:3+), _CODE, _HANG
  * (as _FAIL, or dlopen or exit), _TRACE (a file), _RTC_FAIL, _RTC_HANG, _RTC_COUNT (a file), _BATCH
  * (no-attributes: hipMemcpyBatchAsync refuses them, as ROCm 7.2 does; refused: it refuses all; a
  * library without it is for a test to make). All but _TRACE are read at every call. What is said to
@@ -17,10 +17,8 @@
  * one has chosen the engine for all that follow.
  */
 
+#include "../hip_answers.h"
 #include "launch.h"
-
-/* HIP's headers, and the types that the backend has in place of what these may lack. */
-#include "backends/hip/library.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -35,7 +33,7 @@
 /* The calls of hipRTC come last: their errors have other numbers. */
 /* clang-format off */
 #define STANDIN_CALLS(X)                                                                           \
-    X(hipRuntimeGetVersion) X(hipDriverGetVersion) X(hipGetDeviceCount) X(hipDeviceGetName)        \
+    X(hipRuntimeGetVersion) X(hipGetDeviceCount) X(hipDeviceGetName)        \
     X(hipDeviceGetPCIBusId) X(hipDeviceGetAttribute) X(hipDeviceTotalMem) X(hipDeviceGetUuid)      \
     X(hipGetDeviceProperties) X(hipGetDevicePropertiesR0600) X(hipDeviceCanAccessPeer)             \
     X(hipDeviceEnablePeerAccess) X(hipDeviceDisablePeerAccess) X(hipExtGetLinkTypeAndHopCount)     \
@@ -59,8 +57,8 @@ enum standin_call { STANDIN_CALLS(STANDIN_CALL_NUMBER) STANDIN_CALL_COUNT };
 /* Counts a call; returns the error that it is to give, 0 for none. */
 int standin_called(enum standin_call call);
 
-/* First in a call that does nothing when it fails. What frees asks standin_called itself, frees all
- * the same, and returns standin_freed: a failure that a test asks for is not itself a leak. */
+/* First in a call that does nothing when it fails. What frees is STANDIN_FREE: it frees all the
+ * same where a test has it fail, for such a failure is not itself a leak. */
 #define STANDIN_ENTER_ANYHOW(type, name)                                                           \
     do {                                                                                           \
         int asked_for_ = standin_called(CALL_##name);                                              \
@@ -74,11 +72,26 @@ int standin_called(enum standin_call call);
             return hipErrorNoDevice;                                                               \
     } while (0)
 
+/* The same, of a device that there is. */
+#define STANDIN_ENTER_OF(name, device)                                                             \
+    do {                                                                                           \
+        STANDIN_ENTER(name);                                                                       \
+        REFUSE_IF(!standin_is_device(device), hipErrorInvalidDevice);                              \
+    } while (0)
+
 hipError_t standin_freed(int asked_for, hipError_t result);
+#define STANDIN_FREE(name, call)                                                                   \
+    do {                                                                                           \
+        int asked_for_ = standin_called(CALL_##name);                                              \
+        return standin_freed(asked_for_, call);                                                    \
+    } while (0)
 
 /* ---- the process (runtime.c) ---- */
 
 extern pthread_mutex_t standin_lock;
+hipError_t standin_unlock(hipError_t result);
+/* What the call returns, which is made with the lock held. */
+#define STANDIN_LOCKED(call) (pthread_mutex_lock(&standin_lock), standin_unlock(call))
 
 enum standin_object {
     STANDIN_DEVICE_MEMORY,

@@ -52,8 +52,7 @@ static size_t used_bytes(int device)
 static hipError_t note(enum standin_object kind, void *base, size_t bytes, bool portable)
 {
     struct allocation *known = malloc(sizeof *known);
-    if (known == NULL)
-        return hipErrorOutOfMemory;
+    REFUSE_IF(known == NULL, hipErrorOutOfMemory);
     *known = (struct allocation){.next = allocations,
                                  .kind = kind,
                                  .device = standin_current,
@@ -85,8 +84,7 @@ bool standin_is_reachable(const void *address, int device)
 
 static hipError_t allocate(enum standin_object kind, void **address, size_t bytes)
 {
-    if (address == NULL)
-        return hipErrorInvalidValue;
+    REFUSE_IF(address == NULL, hipErrorInvalidValue);
     *address = NULL;
     if (bytes == 0)
         return hipSuccess;
@@ -131,8 +129,7 @@ static hipError_t release(void *address, enum standin_object kind, enum standin_
 hipError_t hipMemGetInfo(size_t *available, size_t *total)
 {
     STANDIN_ENTER(hipMemGetInfo);
-    if (available == NULL || total == NULL)
-        return hipErrorInvalidValue;
+    REFUSE_IF(available == NULL || total == NULL, hipErrorInvalidValue);
     pthread_mutex_lock(&standin_lock);
     *available = STANDIN_MEMORY_BYTES - used_bytes(standin_current);
     pthread_mutex_unlock(&standin_lock);
@@ -180,8 +177,7 @@ hipError_t hipFreeAsync(void *address, hipStream_t stream)
 hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t *pool, int device)
 {
     STANDIN_ENTER(hipDeviceGetDefaultMemPool);
-    if (pool == NULL || !standin_is_device(device))
-        return hipErrorInvalidValue;
+    REFUSE_IF(pool == NULL || !standin_is_device(device), hipErrorInvalidValue);
     *pool = (hipMemPool_t)&allocations;
     return hipSuccess;
 }
@@ -208,8 +204,7 @@ hipError_t hipHostMalloc(void **address, size_t bytes, unsigned flags)
     const unsigned exclusive = hipHostMallocCoherent | hipHostMallocNonCoherent;
     const unsigned known = hipHostMallocPortable | hipHostMallocMapped |
                            hipHostMallocWriteCombined | hipHostMallocNumaUser | exclusive;
-    if ((flags & ~known) != 0 || (flags & exclusive) == exclusive)
-        return hipErrorInvalidValue;
+    REFUSE_IF((flags & ~known) != 0 || (flags & exclusive) == exclusive, hipErrorInvalidValue);
     return allocate(STANDIN_HOST_MEMORY, address, bytes);
 }
 
@@ -227,8 +222,7 @@ hipError_t hipHostRegister(void *address, size_t bytes, unsigned flags)
     STANDIN_ENTER(hipHostRegister);
     const unsigned known = hipHostRegisterPortable | hipHostRegisterMapped |
                            hipHostRegisterIoMemory | hipExtHostRegisterCoarseGrained;
-    if (address == NULL || bytes == 0 || (flags & ~known) != 0)
-        return hipErrorInvalidValue;
+    REFUSE_IF(address == NULL || bytes == 0 || (flags & ~known) != 0, hipErrorInvalidValue);
     pthread_mutex_lock(&standin_lock);
     hipError_t result = hipErrorHostMemoryAlreadyRegistered;
     const struct allocation *other = find(address, bytes);
@@ -242,24 +236,21 @@ hipError_t hipHostRegister(void *address, size_t bytes, unsigned flags)
 
 hipError_t hipHostUnregister(void *address)
 {
-    int asked_for = standin_called(CALL_hipHostUnregister);
-    return standin_freed(asked_for, release(address, STANDIN_REGISTRATION, STANDIN_REGISTRATION,
+    STANDIN_FREE(hipHostUnregister, release(address, STANDIN_REGISTRATION, STANDIN_REGISTRATION,
                                             hipErrorHostMemoryNotRegistered));
 }
 
 hipError_t hipHostGetDevicePointer(void **device_address, void *address, unsigned flags)
 {
     STANDIN_ENTER(hipHostGetDevicePointer);
-    if (device_address == NULL || flags != 0)
-        return hipErrorInvalidValue;
+    REFUSE_IF(device_address == NULL || flags != 0, hipErrorInvalidValue);
     pthread_mutex_lock(&standin_lock);
     const struct allocation *known = find(address, 1);
     bool fits = known != NULL &&
                 (known->kind == STANDIN_HOST_MEMORY || known->kind == STANDIN_REGISTRATION) &&
                 reaches(standin_current, known);
     pthread_mutex_unlock(&standin_lock);
-    if (!fits)
-        return hipErrorInvalidValue;
+    REFUSE_IF(!fits, hipErrorInvalidValue);
     *device_address = address;
     return hipSuccess;
 }
@@ -269,19 +260,18 @@ hipError_t hipHostGetDevicePointer(void **device_address, void *address, unsigne
 hipError_t hipMallocManaged(void **address, size_t bytes, unsigned flags)
 {
     STANDIN_ENTER(hipMallocManaged);
-    if (flags != hipMemAttachGlobal && flags != hipMemAttachHost)
-        return hipErrorInvalidValue;
+    REFUSE_IF(flags != hipMemAttachGlobal && flags != hipMemAttachHost, hipErrorInvalidValue);
     return allocate(STANDIN_MANAGED_MEMORY, address, bytes);
 }
 
 /* With the lock held. */
 static hipError_t check_managed(const void *address, size_t bytes, int device)
 {
-    if (device != hipCpuDeviceId && !standin_is_device(device))
-        return hipErrorInvalidDevice;
+    REFUSE_IF(device != hipCpuDeviceId && !standin_is_device(device), hipErrorInvalidDevice);
     const struct allocation *known = bytes > 0 ? find(address, bytes) : NULL;
-    if (known == NULL || known->kind != STANDIN_MANAGED_MEMORY || !contains(known, address, bytes))
-        return hipErrorInvalidValue;
+    REFUSE_IF(known == NULL || known->kind != STANDIN_MANAGED_MEMORY ||
+                  !contains(known, address, bytes),
+              hipErrorInvalidValue);
     return hipSuccess;
 }
 
@@ -303,45 +293,37 @@ hipError_t hipMemAdvise(const void *address, size_t bytes, hipMemoryAdvise advic
     STANDIN_ENTER(hipMemAdvise);
     bool known = (advice >= hipMemAdviseSetReadMostly && advice <= hipMemAdviseUnsetAccessedBy) ||
                  advice == hipMemAdviseSetCoarseGrain || advice == hipMemAdviseUnsetCoarseGrain;
-    if (!known)
-        return hipErrorInvalidValue;
-    pthread_mutex_lock(&standin_lock);
-    hipError_t result = check_managed(address, bytes, device);
-    pthread_mutex_unlock(&standin_lock);
-    return result;
+    REFUSE_IF(!known, hipErrorInvalidValue);
+    return STANDIN_LOCKED(check_managed(address, bytes, device));
 }
 
 /* ---- copies ---- */
 
-/* Whether copies of the kind may have the two ends; NULL is pageable memory. */
+static bool is_of(const struct allocation *memory, enum standin_object kind)
+{
+    return memory != NULL && memory->kind == kind; /* NULL is pageable memory */
+}
+
+/* Whether copies of the kind may have the two ends. */
 static bool direction_fits(hipMemcpyKind kind, const struct allocation *to,
                            const struct allocation *from)
 {
-    bool to_device = to != NULL && to->kind == STANDIN_DEVICE_MEMORY;
-    bool from_device = from != NULL && from->kind == STANDIN_DEVICE_MEMORY;
-    bool to_either = to != NULL && to->kind == STANDIN_MANAGED_MEMORY;
-    bool from_either = from != NULL && from->kind == STANDIN_MANAGED_MEMORY;
-    switch (kind) {
-    case hipMemcpyHostToHost:
-        return !to_device && !from_device;
-    case hipMemcpyHostToDevice:
-        return (to_device || to_either) && !from_device;
-    case hipMemcpyDeviceToHost:
-        return !to_device && (from_device || from_either);
-    case hipMemcpyDeviceToDevice:
-        return (to_device || to_either) && (from_device || from_either);
-    case hipMemcpyDefault:
-        return true;
-    }
-    return false;
+    bool to_device = is_of(to, STANDIN_DEVICE_MEMORY);
+    bool from_device = is_of(from, STANDIN_DEVICE_MEMORY);
+    bool device_takes = to_device || is_of(to, STANDIN_MANAGED_MEMORY);
+    bool device_gives = from_device || is_of(from, STANDIN_MANAGED_MEMORY);
+    return kind == hipMemcpyDefault ||
+           (kind == hipMemcpyHostToHost && !to_device && !from_device) ||
+           (kind == hipMemcpyHostToDevice && device_takes && !from_device) ||
+           (kind == hipMemcpyDeviceToHost && !to_device && device_gives) ||
+           (kind == hipMemcpyDeviceToDevice && device_takes && device_gives);
 }
 
 /* The way that HIP finds by itself. */
 static hipMemcpyKind kind_between(const struct allocation *to, const struct allocation *from)
 {
-    bool to_device = to != NULL && to->kind == STANDIN_DEVICE_MEMORY;
-    bool from_device = from != NULL && from->kind == STANDIN_DEVICE_MEMORY;
-    if (to_device)
+    bool from_device = is_of(from, STANDIN_DEVICE_MEMORY);
+    if (is_of(to, STANDIN_DEVICE_MEMORY))
         return from_device ? hipMemcpyDeviceToDevice : hipMemcpyHostToDevice;
     return from_device ? hipMemcpyDeviceToHost : hipMemcpyHostToHost;
 }
@@ -364,17 +346,15 @@ static size_t span_of(const struct standin_operation *operation, size_t pitch)
 /* Refuses what HIP refuses, and fills in what a copy does. */
 static hipError_t check_copy(struct standin_operation *operation)
 {
-    if (operation->to == NULL || operation->from == NULL)
-        return hipErrorInvalidValue;
+    REFUSE_IF(operation->to == NULL || operation->from == NULL, hipErrorInvalidValue);
     size_t to_bytes = span_of(operation, operation->to_pitch);
     size_t from_bytes = span_of(operation, operation->from_pitch);
     const struct allocation *to = find(operation->to, to_bytes);
     const struct allocation *from = find(operation->from, from_bytes);
-    if ((to != NULL && !contains(to, operation->to, to_bytes)) ||
-        (from != NULL && !contains(from, operation->from, from_bytes)))
-        return hipErrorInvalidValue;
-    if (!direction_fits(operation->way, to, from))
-        return hipErrorInvalidMemcpyDirection;
+    REFUSE_IF((to != NULL && !contains(to, operation->to, to_bytes)) ||
+                  (from != NULL && !contains(from, operation->from, from_bytes)),
+              hipErrorInvalidValue);
+    REFUSE_IF(!direction_fits(operation->way, to, from), hipErrorInvalidMemcpyDirection);
     if (operation->way == hipMemcpyDefault)
         operation->way = kind_between(to, from);
     operation->damage = asks_for_damage(operation->way);
@@ -388,17 +368,14 @@ static bool is_pageable(const void *address)
 
 hipError_t standin_copy(struct standin_operation *operation, hipStream_t stream)
 {
-    if (standin_stream_device(stream) < 0)
-        return hipErrorInvalidHandle;
+    REFUSE_IF(standin_stream_device(stream) < 0, hipErrorInvalidHandle);
     if (operation->bytes == 0)
         return hipSuccess;
     hipError_t result = check_copy(operation);
     if (result == hipSuccess)
         result = standin_enqueue(stream, operation);
-    /* HIP may stage pageable memory: a caller that counts on a quick return is wrong. A release
-     * that waits for any copy is imaginable. */
-    if (result == hipSuccess && (is_pageable(operation->to) || is_pageable(operation->from) ||
-                                 standin_setting("XB_STANDIN_BLOCKING", 0) != 0))
+    /* HIP may stage pageable memory: a caller that counts on a quick return is wrong. */
+    if (result == hipSuccess && (is_pageable(operation->to) || is_pageable(operation->from)))
         standin_finish(stream);
     return result;
 }
@@ -409,10 +386,7 @@ hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKin
     STANDIN_ENTER(hipMemcpyAsync);
     struct standin_operation operation = {
         .kind = STANDIN_COPY, .to = to, .from = from, .bytes = bytes, .way = kind};
-    pthread_mutex_lock(&standin_lock);
-    hipError_t result = standin_copy(&operation, stream);
-    pthread_mutex_unlock(&standin_lock);
-    return result;
+    return STANDIN_LOCKED(standin_copy(&operation, stream));
 }
 
 hipError_t hipMemcpy(void *to, const void *from, size_t bytes, hipMemcpyKind kind)
@@ -442,8 +416,8 @@ hipError_t hipMemcpyPeerAsync(void *to, int to_device, const void *from, int fro
                               size_t bytes, hipStream_t stream)
 {
     STANDIN_ENTER(hipMemcpyPeerAsync);
-    if (!standin_is_device(to_device) || !standin_is_device(from_device))
-        return hipErrorInvalidDevice;
+    REFUSE_IF(!standin_is_device(to_device) || !standin_is_device(from_device),
+              hipErrorInvalidDevice);
     struct standin_operation operation = {.kind = STANDIN_COPY,
                                           .to = to,
                                           .from = from,

@@ -39,11 +39,9 @@ static hipError_t check_code(const void *image)
     char architecture[32];
     struct standin_code code;
     /* The magic first: what is no code object may be shorter than one. */
-    if (memcmp(image, STANDIN_MAGIC, sizeof STANDIN_MAGIC) != 0)
-        return hipErrorInvalidImage;
+    REFUSE_IF(memcmp(image, STANDIN_MAGIC, sizeof STANDIN_MAGIC) != 0, hipErrorInvalidImage);
     memcpy(&code, image, sizeof code);
-    if (standin_code_hash(&code) != code.whole)
-        return hipErrorInvalidImage;
+    REFUSE_IF(standin_code_hash(&code) != code.whole, hipErrorInvalidImage);
     standin_architecture(architecture);
     return memcmp(code.architecture, architecture, sizeof architecture) == 0
                ? hipSuccess
@@ -53,14 +51,12 @@ static hipError_t check_code(const void *image)
 hipError_t hipModuleLoadData(hipModule_t *module, const void *image)
 {
     STANDIN_ENTER(hipModuleLoadData);
-    if (module == NULL || image == NULL)
-        return hipErrorInvalidValue;
+    REFUSE_IF(module == NULL || image == NULL, hipErrorInvalidValue);
     hipError_t result = check_code(image);
     if (result != hipSuccess)
         return result;
     struct ihipModule_t *loaded = calloc(1, sizeof *loaded);
-    if (loaded == NULL)
-        return hipErrorOutOfMemory;
+    REFUSE_IF(loaded == NULL, hipErrorOutOfMemory);
     loaded->device = standin_current;
     for (size_t i = 0; i < XB_GPU_KERNELS; i++)
         loaded->functions[i].kernel = &standin_kernels[i];
@@ -98,15 +94,13 @@ static hipError_t unload(hipModule_t module)
 
 hipError_t hipModuleUnload(hipModule_t module)
 {
-    int asked_for = standin_called(CALL_hipModuleUnload);
-    return standin_freed(asked_for, unload(module));
+    STANDIN_FREE(hipModuleUnload, unload(module));
 }
 
 hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *name)
 {
     STANDIN_ENTER(hipModuleGetFunction);
-    if (function == NULL || name == NULL)
-        return hipErrorInvalidValue;
+    REFUSE_IF(function == NULL || name == NULL, hipErrorInvalidValue);
     pthread_mutex_lock(&standin_lock);
     hipError_t result = *find(module) != NULL ? hipErrorNotFound : hipErrorInvalidHandle;
     for (size_t i = 0; result == hipErrorNotFound && i < XB_GPU_KERNELS; i++) {
@@ -142,8 +136,7 @@ static hipError_t launch(const struct standin_kernel *kernel, struct standin_ope
                          void *const *parameters, hipStream_t stream)
 {
     int device = standin_stream_device(stream);
-    if (device < 0 || device != standin_current)
-        return hipErrorInvalidHandle;
+    REFUSE_IF(device < 0 || device != standin_current, hipErrorInvalidHandle);
     operation->kernel = kernel;
     for (unsigned i = 0; i < kernel->count; i++) {
         memcpy(operation->parameters[i], parameters[i], kernel->bytes[i]);
@@ -160,12 +153,8 @@ int standin_launch(const struct standin_kernel *kernel, unsigned blocks, unsigne
 {
     struct standin_operation operation = {
         .kind = STANDIN_LAUNCH, .blocks = blocks, .threads = threads};
-    if (blocks == 0 || threads == 0 || threads > 1024)
-        return hipErrorInvalidConfiguration;
-    pthread_mutex_lock(&standin_lock);
-    hipError_t result = launch(kernel, &operation, parameters, stream);
-    pthread_mutex_unlock(&standin_lock);
-    return (int)result;
+    REFUSE_IF(blocks == 0 || threads == 0 || threads > 1024, hipErrorInvalidConfiguration);
+    return (int)STANDIN_LOCKED(launch(kernel, &operation, parameters, stream));
 }
 
 /* With the lock held. */
@@ -173,10 +162,8 @@ static hipError_t launch_of_module(hipFunction_t function, struct standin_operat
                                    void *const *parameters, hipStream_t stream)
 {
     const struct standin_kernel *kernel = function->kernel;
-    if (!is_loaded(function, standin_stream_device(stream)))
-        return hipErrorInvalidHandle;
-    if (operation->threads > launch_bound(kernel))
-        return hipErrorLaunchFailure;
+    REFUSE_IF(!is_loaded(function, standin_stream_device(stream)), hipErrorInvalidHandle);
+    REFUSE_IF(operation->threads > launch_bound(kernel), hipErrorLaunchFailure);
     if (strncmp(kernel->name, "xb_kernel_copy_", strlen("xb_kernel_copy_")) == 0)
         standin_last_copy_blocks = operation->blocks;
     return launch(kernel, operation, parameters, stream);
@@ -188,16 +175,12 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsign
                                  void **parameters, void **extra)
 {
     STANDIN_ENTER(hipModuleLaunchKernel);
-    if (parameters == NULL || extra != NULL || shared_bytes > 65536)
-        return hipErrorInvalidValue;
+    REFUSE_IF(parameters == NULL || extra != NULL || shared_bytes > 65536, hipErrorInvalidValue);
     /* No kernel here knows of more than one dimension. */
-    if (grid_x == 0 || block_x == 0 || block_x > 1024 || grid_y != 1 || grid_z != 1 ||
-        block_y != 1 || block_z != 1)
-        return hipErrorInvalidConfiguration;
+    REFUSE_IF(grid_x == 0 || block_x == 0 || block_x > 1024 || grid_y != 1 || grid_z != 1 ||
+                  block_y != 1 || block_z != 1,
+              hipErrorInvalidConfiguration);
     struct standin_operation operation = {
         .kind = STANDIN_LAUNCH, .blocks = grid_x, .threads = block_x};
-    pthread_mutex_lock(&standin_lock);
-    hipError_t result = launch_of_module(function, &operation, parameters, stream);
-    pthread_mutex_unlock(&standin_lock);
-    return result;
+    return STANDIN_LOCKED(launch_of_module(function, &operation, parameters, stream));
 }

@@ -27,7 +27,6 @@ static int note(char letter, int object, int change)
 
 #pragma GCC visibility push(default)
 
-int roctxRangePushA(const char *name);
 int roctxRangePushA(const char *name)
 {
     char letter = 'c';
@@ -36,20 +35,17 @@ int roctxRangePushA(const char *name)
     return note(letter, STANDIN_RANGE, 1);
 }
 
-int roctxRangePop(void);
 int roctxRangePop(void)
 {
     return note(')', STANDIN_RANGE, -1);
 }
 
 /* Thread 0 is all of them. */
-int roctxProfilerResume(uint64_t thread);
 int roctxProfilerResume(uint64_t thread)
 {
     return note(thread == 0 ? '<' : '?', STANDIN_CAPTURE, 1);
 }
 
-int roctxProfilerPause(uint64_t thread);
 int roctxProfilerPause(uint64_t thread)
 {
     return note(thread == 0 ? '>' : '?', STANDIN_CAPTURE, -1);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/* The process: what is counted and failed for a test, what is left at its end, and errors' names.
- */
+/* The process: what is counted and failed for a test, what is left at its end. */
 #include "control.h"
 #include "internal.h"
 
@@ -127,6 +126,12 @@ int standin_called(enum standin_call call)
                                                   : (int)hipErrorUnknown);
 }
 
+hipError_t standin_unlock(hipError_t result)
+{
+    pthread_mutex_unlock(&standin_lock);
+    return result;
+}
+
 hipError_t standin_freed(int asked_for, hipError_t result)
 {
     return asked_for != 0 ? (hipError_t)asked_for : result;
@@ -211,58 +216,4 @@ __attribute__((destructor)) static void end(void)
         fflush(NULL); /* nobody does it after _exit */
         _exit(97);
     }
-}
-
-/* ---- errors ---- */
-
-static const struct {
-    hipError_t code;
-    const char *name, *text;
-} errors[] = {
-#define ERROR(name, text)                                                                          \
-    {                                                                                              \
-        name, #name, text                                                                          \
-    }
-    ERROR(hipSuccess, "no error"),
-    ERROR(hipErrorInvalidValue, "invalid argument"),
-    ERROR(hipErrorOutOfMemory, "out of memory"),
-    ERROR(hipErrorInvalidConfiguration, "invalid configuration argument"),
-    ERROR(hipErrorInvalidPitchValue, "invalid pitch argument"),
-    ERROR(hipErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
-    ERROR(hipErrorNoDevice, "no ROCm-capable device is detected"),
-    ERROR(hipErrorInvalidDevice, "invalid device ordinal"),
-    ERROR(hipErrorInvalidImage, "device kernel image is invalid"),
-    ERROR(hipErrorNoBinaryForGpu, "no kernel image is available for execution on the device"),
-    ERROR(hipErrorInvalidHandle, "invalid resource handle"),
-    ERROR(hipErrorIllegalState, "the operation cannot be performed in the present state"),
-    ERROR(hipErrorNotFound, "named symbol not found"),
-    ERROR(hipErrorNotReady, "device not ready"),
-    ERROR(hipErrorIllegalAddress, "an illegal memory access was encountered"),
-    ERROR(hipErrorPeerAccessAlreadyEnabled, "peer access is already enabled"),
-    ERROR(hipErrorPeerAccessNotEnabled, "peer access has not been enabled"),
-    ERROR(hipErrorHostMemoryAlreadyRegistered,
-          "part or all of the requested memory range is already mapped"),
-    ERROR(hipErrorHostMemoryNotRegistered, "pointer does not correspond to a registered memory"),
-    ERROR(hipErrorLaunchFailure, "unspecified launch failure"),
-    ERROR(hipErrorNotSupported, "operation not supported"),
-    ERROR(hipErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing"),
-    ERROR(hipErrorStreamCaptureWrongThread,
-          "attempt to terminate a thread-local capture sequence from another thread"),
-    ERROR(hipErrorUnknown, "unknown error"),
-};
-
-const char *hipGetErrorName(hipError_t code)
-{
-    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
-        if (errors[i].code == code)
-            return errors[i].name;
-    return "hipErrorUnknown";
-}
-
-const char *hipGetErrorString(hipError_t code)
-{
-    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
-        if (errors[i].code == code)
-            return errors[i].text;
-    return "unknown error";
 }

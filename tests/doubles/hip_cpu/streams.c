@@ -167,8 +167,7 @@ hipError_t standin_enqueue(hipStream_t stream, const struct standin_operation *t
     if (stream->captured != NULL)
         return standin_append(stream->captured, template);
     struct standin_operation *operation = malloc(sizeof *operation);
-    if (operation == NULL)
-        return hipErrorOutOfMemory;
+    REFUSE_IF(operation == NULL, hipErrorOutOfMemory);
     *operation = *template;
     operation->next = NULL;
     operation->number = ++operations;
@@ -218,11 +217,10 @@ void standin_finish_all(void)
 hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned flags)
 {
     STANDIN_ENTER(hipStreamCreateWithFlags);
-    if (stream == NULL || (flags & ~(unsigned)hipStreamNonBlocking) != 0)
-        return hipErrorInvalidValue;
+    REFUSE_IF(stream == NULL || (flags & ~(unsigned)hipStreamNonBlocking) != 0,
+              hipErrorInvalidValue);
     struct ihipStream_t *opened = calloc(1, sizeof *opened);
-    if (opened == NULL)
-        return hipErrorOutOfMemory;
+    REFUSE_IF(opened == NULL, hipErrorOutOfMemory);
     opened->device = standin_current;
     pthread_cond_init(&opened->asked, NULL);
     if (pthread_create(&opened->worker, NULL, work, opened) != 0) {
@@ -247,8 +245,7 @@ static hipError_t destroy_stream(hipStream_t stream)
         pthread_cond_signal(&stream->asked);
     }
     pthread_mutex_unlock(&standin_lock);
-    if (!known)
-        return hipErrorInvalidHandle;
+    REFUSE_IF(!known, hipErrorInvalidHandle);
     pthread_join(stream->worker, NULL);
     pthread_mutex_lock(&standin_lock);
     struct ihipStream_t **place = &streams;
@@ -266,8 +263,7 @@ static hipError_t destroy_stream(hipStream_t stream)
 
 hipError_t hipStreamDestroy(hipStream_t stream)
 {
-    int asked_for = standin_called(CALL_hipStreamDestroy);
-    return standin_freed(asked_for, destroy_stream(stream));
+    STANDIN_FREE(hipStreamDestroy, destroy_stream(stream));
 }
 
 hipError_t hipStreamSynchronize(hipStream_t stream)
@@ -298,8 +294,7 @@ hipError_t hipEventCreate(hipEvent_t *event)
 {
     STANDIN_ENTER(hipEventCreate);
     struct ihipEvent_t *opened = calloc(1, sizeof *opened);
-    if (opened == NULL)
-        return hipErrorOutOfMemory;
+    REFUSE_IF(opened == NULL, hipErrorOutOfMemory);
     opened->device = standin_current;
     pthread_mutex_lock(&standin_lock);
     opened->next = events;
@@ -329,20 +324,17 @@ static hipError_t destroy_event(hipEvent_t event)
 
 hipError_t hipEventDestroy(hipEvent_t event)
 {
-    int asked_for = standin_called(CALL_hipEventDestroy);
-    return standin_freed(asked_for, destroy_event(event));
+    STANDIN_FREE(hipEventDestroy, destroy_event(event));
 }
 
 static hipError_t record(hipEvent_t event, hipStream_t stream)
 {
     int device = standin_stream_device(stream);
-    if (device < 0 || !is_event(event) || event->device != device)
-        return hipErrorInvalidHandle;
-    if (stream->captured != NULL) /* AMD's would make it a part of the graph */
-        return hipErrorStreamCaptureUnsupported;
+    REFUSE_IF(device < 0 || !is_event(event) || event->device != device, hipErrorInvalidHandle);
+    REFUSE_IF(stream->captured != NULL,
+              hipErrorStreamCaptureUnsupported); /* AMD's would make it a part of the graph */
     struct standin_record *latest = calloc(1, sizeof *latest);
-    if (latest == NULL)
-        return hipErrorOutOfMemory;
+    REFUSE_IF(latest == NULL, hipErrorOutOfMemory);
     latest->holders = 1; /* the event */
     const struct standin_operation operation = {.kind = STANDIN_RECORD, .record = latest};
     hipError_t result = standin_enqueue(stream, &operation);
@@ -358,17 +350,13 @@ static hipError_t record(hipEvent_t event, hipStream_t stream)
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream)
 {
     STANDIN_ENTER(hipEventRecord);
-    pthread_mutex_lock(&standin_lock);
-    hipError_t result = record(event, stream);
-    pthread_mutex_unlock(&standin_lock);
-    return result;
+    return STANDIN_LOCKED(record(event, stream));
 }
 
 hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags)
 {
     STANDIN_ENTER(hipStreamWaitEvent);
-    if (flags != 0)
-        return hipErrorInvalidValue;
+    REFUSE_IF(flags != 0, hipErrorInvalidValue);
     pthread_mutex_lock(&standin_lock);
     hipError_t result = hipSuccess;
     if (standin_stream_device(stream) < 0 || !is_event(event)) {
@@ -401,11 +389,10 @@ hipError_t hipEventSynchronize(hipEvent_t event)
 
 static hipError_t elapsed(float *milliseconds, hipEvent_t start, hipEvent_t stop)
 {
-    if (!is_event(start) || !is_event(stop) || start->device != stop->device ||
-        start->latest == NULL || stop->latest == NULL)
-        return hipErrorInvalidHandle;
-    if (!start->latest->done || !stop->latest->done)
-        return hipErrorNotReady;
+    REFUSE_IF(!is_event(start) || !is_event(stop) || start->device != stop->device ||
+                  start->latest == NULL || stop->latest == NULL,
+              hipErrorInvalidHandle);
+    REFUSE_IF(!start->latest->done || !stop->latest->done, hipErrorNotReady);
     int64_t between_ns = stop->latest->time_ns - start->latest->time_ns;
     *milliseconds = (float)((double)between_ns / 1e6);
     return hipSuccess;
@@ -414,10 +401,6 @@ static hipError_t elapsed(float *milliseconds, hipEvent_t start, hipEvent_t stop
 hipError_t hipEventElapsedTime(float *milliseconds, hipEvent_t start, hipEvent_t stop)
 {
     STANDIN_ENTER(hipEventElapsedTime);
-    if (milliseconds == NULL)
-        return hipErrorInvalidValue;
-    pthread_mutex_lock(&standin_lock);
-    hipError_t result = elapsed(milliseconds, start, stop);
-    pthread_mutex_unlock(&standin_lock);
-    return result;
+    REFUSE_IF(milliseconds == NULL, hipErrorInvalidValue);
+    return STANDIN_LOCKED(elapsed(milliseconds, start, stop));
 }

@@ -16,62 +16,9 @@
  * runtime in one process, this library's and the program's, share it and the context.
  */
 
-#include <stddef.h>
+#include "../hip_errors.h"
 
-/*
- * X(CUDA's name, HIP's name, text). Many of CUDA's have none in HIP; what is not here is unknown.
- * Without a driver that CUDA can use there is no device: that is all AMD's runtime would tell.
- */
-#define STANDIN_ERRORS(X)                                                                          \
-    X(InvalidValue, InvalidValue, "invalid argument")                                              \
-    X(MemoryAllocation, OutOfMemory, "out of memory")                                              \
-    X(InitializationError, NotInitialized, "initialization error")                                 \
-    X(CudartUnloading, Deinitialized, "the runtime is shutting down")                              \
-    X(InvalidConfiguration, InvalidConfiguration, "invalid configuration argument")                \
-    X(InvalidSymbol, InvalidSymbol, "invalid device symbol")                                       \
-    X(InvalidPitchValue, InvalidPitchValue, "invalid pitch argument")                              \
-    X(InvalidMemcpyDirection, InvalidMemcpyDirection, "invalid direction of a copy")               \
-    X(InvalidDeviceFunction, InvalidDeviceFunction, "invalid device function")                     \
-    X(NoDevice, NoDevice, "no ROCm-capable device is detected")                                    \
-    X(InsufficientDriver, NoDevice, "")                                                            \
-    X(StubLibrary, NoDevice, "")                                                                   \
-    X(SystemDriverMismatch, NoDevice, "")                                                          \
-    X(CompatNotSupportedOnDevice, NoDevice, "")                                                    \
-    X(InvalidDevice, InvalidDevice, "invalid device ordinal")                                      \
-    X(InvalidKernelImage, InvalidImage, "device kernel image is invalid")                          \
-    X(DeviceUninitialized, InvalidContext, "invalid device context")                               \
-    X(MapBufferObjectFailed, MapFailed, "mapping of a buffer failed")                              \
-    X(UnmapBufferObjectFailed, UnmapFailed, "unmapping of a buffer failed")                        \
-    X(NoKernelImageForDevice, NoBinaryForGpu, "no kernel image for the device")                    \
-    X(UnsupportedPtxVersion, NoBinaryForGpu, "")                                                   \
-    X(ECCUncorrectable, ECCNotCorrectable, "uncorrectable memory error")                           \
-    X(PeerAccessUnsupported, PeerAccessUnsupported, "peer access is not supported")                \
-    X(InvalidPtx, InvalidKernelFile, "invalid kernel file")                                        \
-    X(InvalidSource, InvalidSource, "invalid source")                                              \
-    X(FileNotFound, FileNotFound, "file not found")                                                \
-    X(SharedObjectSymbolNotFound, SharedObjectSymbolNotFound, "shared object symbol not found")    \
-    X(SharedObjectInitFailed, SharedObjectInitFailed, "shared object initialization failed")       \
-    X(OperatingSystem, OperatingSystem, "operating system call failed")                            \
-    X(InvalidResourceHandle, InvalidHandle, "invalid resource handle")                             \
-    X(IllegalState, IllegalState, "the operation cannot be performed in the present state")        \
-    X(StreamCaptureUnsupported, StreamCaptureUnsupported, "not permitted while a stream captures") \
-    X(StreamCaptureInvalidated, StreamCaptureInvalidated, "the capture became invalid")            \
-    X(StreamCaptureWrongThread, StreamCaptureWrongThread, "another thread began the capture")      \
-    X(SymbolNotFound, NotFound, "named symbol not found")                                          \
-    X(NotReady, NotReady, "device not ready")                                                      \
-    X(IllegalAddress, IllegalAddress, "an illegal memory access was encountered")                  \
-    X(LaunchOutOfResources, LaunchOutOfResources, "too many resources requested for launch")       \
-    X(LaunchTimeout, LaunchTimeOut, "the launch timed out and was terminated")                     \
-    X(PeerAccessAlreadyEnabled, PeerAccessAlreadyEnabled, "peer access is already enabled")        \
-    X(PeerAccessNotEnabled, PeerAccessNotEnabled, "peer access has not been enabled")              \
-    X(ContextIsDestroyed, ContextIsDestroyed, "context is destroyed")                              \
-    X(Assert, Assert, "device-side assert triggered")                                              \
-    X(HostMemoryAlreadyRegistered, HostMemoryAlreadyRegistered,                                    \
-      "part or all of the requested memory range is already mapped")                               \
-    X(HostMemoryNotRegistered, HostMemoryNotRegistered,                                            \
-      "pointer does not correspond to a registered memory region")                                 \
-    X(LaunchFailure, LaunchFailure, "unspecified launch failure")                                  \
-    X(NotSupported, NotSupported, "operation not supported")
+#include <stddef.h>
 
 #define STANDIN_ERROR_PLACE(cuda, hip, text) STANDIN_##cuda,
 enum standin_result { STANDIN_OK, STANDIN_ERRORS(STANDIN_ERROR_PLACE) STANDIN_UNKNOWN };
@@ -126,55 +73,92 @@ struct standin_launch {
     void **parameters;
 };
 
-int standin_device_count(int *count);
-int standin_device_select(int device);
-int standin_device_current(int *device);
+/*
+ * X(name, (parameters), the call of CUDA): a function int standin_<name>(parameters), which passes
+ * on what the call returns. Only cuda_side.c knows what the calls mean.
+ */
+/* clang-format off */
+#define STANDIN_FORWARDED(X)                                                                       \
+    X(device_count, (int *count), cudaGetDeviceCount(count))                                       \
+    X(device_select, (int device), cudaSetDevice(device))                                          \
+    X(device_current, (int *device), cudaGetDevice(device))                                        \
+    X(device_bus_id, (int device, char *text, int size), cudaDeviceGetPCIBusId(text, size, device))\
+    X(device_attribute, (int device, int attribute, int *value),                                   \
+      cudaDeviceGetAttribute(value, device_attributes[attribute], device))                         \
+    X(memory_info, (size_t *free_bytes, size_t *total_bytes),                                      \
+      cudaMemGetInfo(free_bytes, total_bytes))                                                     \
+    X(peer_accessible, (int device, int peer, int *accessible),                                    \
+      cudaDeviceCanAccessPeer(accessible, device, peer))                                           \
+    X(peer_atomics, (int device, int peer, int *native),                                           \
+      cudaDeviceGetP2PAttribute(native, cudaDevP2PAttrNativeAtomicSupported, device, peer))        \
+    X(peer_enable, (int peer), cudaDeviceEnablePeerAccess(peer, 0))                                \
+    X(peer_disable, (int peer), cudaDeviceDisablePeerAccess(peer))                                 \
+    X(allocate, (void **address, size_t bytes), cudaMalloc(address, bytes))                        \
+    X(allocate_managed, (void **address, size_t bytes, int for_host_only),                         \
+      cudaMallocManaged(address, bytes, for_host_only ? cudaMemAttachHost : cudaMemAttachGlobal))  \
+    X(free, (void *address), cudaFree(address))                                                    \
+    /* HIP maps pinned memory into every device, whether told to or not: here it is told to. */    \
+    X(allocate_host, (void **address, size_t bytes, int write_combined),                           \
+      cudaHostAlloc(address, bytes, cudaHostAllocPortable | cudaHostAllocMapped |                  \
+                    (write_combined ? cudaHostAllocWriteCombined : 0u)))                           \
+    X(free_host, (void *address), cudaFreeHost(address))                                           \
+    X(register, (void *address, size_t bytes, int io_memory),                                      \
+      cudaHostRegister(address, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped |         \
+                       (io_memory ? cudaHostRegisterIoMemory : 0u)))                               \
+    X(unregister, (void *address), cudaHostUnregister(address))                                    \
+    X(mapped_address, (void **address, void *host), cudaHostGetDevicePointer(address, host, 0))    \
+    X(advise, (const void *address, size_t bytes, int advice, int place),                          \
+      cudaMemAdvise(address, bytes, advices[advice], place_of(place)))                             \
+    X(prefetch, (const void *address, size_t bytes, int place, void *stream),                      \
+      cudaMemPrefetchAsync(address, bytes, place_of(place), PREFETCH_FLAGS(cudaStream_t) stream))  \
+    X(copy, (void *target, const void *source, size_t bytes, int kind, void *stream),              \
+      cudaMemcpyAsync(target, source, bytes, kinds[kind], (cudaStream_t)stream))                   \
+    X(copy_peer, (void *target, int target_device, const void *source, int source_device,          \
+                  size_t bytes, void *stream),                                                     \
+      cudaMemcpyPeerAsync(target, target_device, source, source_device, bytes,                     \
+                          (cudaStream_t)stream))                                                   \
+    X(copy_rows, (void *target, size_t target_pitch, const void *source, size_t source_pitch,      \
+                  size_t bytes, size_t rows, int kind, void *stream),                              \
+      cudaMemcpy2DAsync(target, target_pitch, source, source_pitch, bytes, rows, kinds[kind],      \
+                        (cudaStream_t)stream))                                                     \
+    X(capture_begin, (void *stream),                                                               \
+      cudaStreamBeginCapture((cudaStream_t)stream, cudaStreamCaptureModeThreadLocal))              \
+    X(capture_end, (void *stream, void **graph),                                                   \
+      cudaStreamEndCapture((cudaStream_t)stream, (cudaGraph_t *)graph))                            \
+    X(graph_instantiate, (void **executable, void *graph),                                         \
+      cudaGraphInstantiateWithFlags((cudaGraphExec_t *)executable, (cudaGraph_t)graph, 0))         \
+    X(graph_launch, (void *executable, void *stream),                                              \
+      cudaGraphLaunch((cudaGraphExec_t)executable, (cudaStream_t)stream))                          \
+    X(graph_destroy, (void *graph), cudaGraphDestroy((cudaGraph_t)graph))                          \
+    X(executable_destroy, (void *executable), cudaGraphExecDestroy((cudaGraphExec_t)executable))   \
+    X(stream_create, (void **stream, int non_blocking),                                            \
+      cudaStreamCreateWithFlags((cudaStream_t *)stream,                                            \
+                                non_blocking ? cudaStreamNonBlocking : cudaStreamDefault))         \
+    X(stream_destroy, (void *stream), cudaStreamDestroy((cudaStream_t)stream))                     \
+    X(stream_wait, (void *stream), cudaStreamSynchronize((cudaStream_t)stream))                    \
+    X(stream_wait_event, (void *stream, void *event),                                              \
+      cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)event, 0))                            \
+    X(event_create, (void **event), cudaEventCreate((cudaEvent_t *)event))                         \
+    X(event_destroy, (void *event), cudaEventDestroy((cudaEvent_t)event))                          \
+    X(event_record, (void *event, void *stream),                                                   \
+      cudaEventRecord((cudaEvent_t)event, (cudaStream_t)stream))                                   \
+    X(event_wait, (void *event), cudaEventSynchronize((cudaEvent_t)event))                         \
+    X(event_elapsed, (float *milliseconds, void *start, void *stop),                               \
+      cudaEventElapsedTime(milliseconds, (cudaEvent_t)start, (cudaEvent_t)stop))                   \
+    /* The runtime's libraries in place of the driver's modules, so that libcuda need not be       \
+     * linked. A library belongs to no context: it is loaded into every one, or into each when it  \
+     * first needs it (cudaLibraryLoadData's documentation), and a kernel of it runs on the device \
+     * that is current. */                                                                         \
+    X(library_load, (void **library, const void *image),                                           \
+      cudaLibraryLoadData((cudaLibrary_t *)library, image, NULL, NULL, 0, NULL, NULL, 0))          \
+    X(library_unload, (void *library), cudaLibraryUnload((cudaLibrary_t)library))
+/* clang-format on */
+#define STANDIN_DECLARE(name, parameters, call) int standin_##name parameters;
+STANDIN_FORWARDED(STANDIN_DECLARE)
+
 int standin_device_describe(int device, struct standin_device *description);
-int standin_device_bus_id(int device, char *text, int size);
-int standin_device_attribute(int device, int attribute, int *value);
-int standin_memory_info(size_t *free_bytes, size_t *total_bytes);
-
-int standin_peer_accessible(int device, int peer, int *accessible);
-int standin_peer_atomics(int device, int peer, int *native);
-int standin_peer_enable(int peer);
-int standin_peer_disable(int peer);
-
-int standin_allocate(void **address, size_t bytes);
-int standin_allocate_managed(void **address, size_t bytes, int for_host_only);
-int standin_free(void *address);
-int standin_allocate_host(void **address, size_t bytes, int write_combined);
-int standin_free_host(void *address);
-int standin_register(void *address, size_t bytes, int io_memory);
-int standin_unregister(void *address);
-int standin_mapped_address(void **address, void *host);
-int standin_advise(const void *address, size_t bytes, int advice, int place);
-int standin_prefetch(const void *address, size_t bytes, int place, void *stream);
-
-int standin_copy(void *target, const void *source, size_t bytes, int kind, void *stream);
-int standin_copy_peer(void *target, int target_device, const void *source, int source_device,
-                      size_t bytes, void *stream);
 /* `order` has the numbers that both have: 1 for the stream's, 3 for any. */
 int standin_copy_batch(void **targets, void **sources, size_t *sizes, size_t count, int order,
                        size_t *failed, void *stream);
-int standin_copy_rows(void *target, size_t target_pitch, const void *source, size_t source_pitch,
-                      size_t bytes, size_t rows, int kind, void *stream);
-int standin_capture_begin(void *stream);
-int standin_capture_end(void *stream, void **graph);
-int standin_graph_instantiate(void **executable, void *graph);
-int standin_graph_launch(void *executable, void *stream);
-int standin_graph_destroy(void *graph);
-int standin_executable_destroy(void *executable);
-int standin_stream_create(void **stream, int non_blocking);
-int standin_stream_destroy(void *stream);
-int standin_stream_wait(void *stream);
-int standin_stream_wait_event(void *stream, void *event);
-int standin_event_create(void **event);
-int standin_event_destroy(void *event);
-int standin_event_record(void *event, void *stream);
-int standin_event_wait(void *event);
-int standin_event_elapsed(float *milliseconds, void *start, void *stop);
-
-int standin_library_load(void **library, const void *image);
-int standin_library_unload(void *library);
 int standin_library_kernel(void **kernel, void *library, const char *name);
 int standin_launch(const struct standin_launch *launch);

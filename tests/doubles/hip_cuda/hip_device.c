@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): HIP's versions differ in it */
 
@@ -14,56 +13,12 @@
 /* "0000:1b:00.0" and its end: AMD's runtime refuses less. */
 #define BUS_ID_SIZE 13
 
-/* HIP 6 named it; its place in the enum was free before. Asking an older HIP is refused. */
-#define hipDeviceAttributeHostRegisterSupported                                                    \
-    ((hipDeviceAttribute_t)(hipDeviceAttributeMemoryPoolsSupported + 2))
-
-/* The size of hipDeviceProp_t and the place of gcnArchName in it, up to HIP 5 and from HIP 6 on. */
-#define PLAIN_SIZE 792
-#define PLAIN_ARCH 396
-#define R0600_SIZE 1472
-#define R0600_ARCH 1160
-#define NAME_SIZE 256 /* of the name, which comes first, and of gcnArchName */
-
-#if HIP_VERSION_MAJOR < 6
-_Static_assert(sizeof(hipDeviceProp_t) == PLAIN_SIZE, "the size of hipDeviceProp_t");
-_Static_assert(offsetof(hipDeviceProp_t, gcnArchName) == PLAIN_ARCH, "the place of gcnArchName");
-#endif
-
-struct named_error {
-    hipError_t code;
-    const char *name;
-    const char *text;
-};
-
-/* By what the CUDA side returns. Some codes are there more than once: the first has the text. */
-#define ERROR(cuda, hip, text) {hipError##hip, "hipError" #hip, text},
-static const struct named_error errors[] = {
-    {hipSuccess, "hipSuccess", "no error"},
-    STANDIN_ERRORS(ERROR){hipErrorUnknown, "hipErrorUnknown", "unknown error"}};
-#undef ERROR
-
 hipError_t standin_hip_error(int result)
 {
-    return errors[result].code;
-}
-
-static const struct named_error *find_error(hipError_t code)
-{
-    for (int i = 0; i < STANDIN_UNKNOWN; i++)
-        if (errors[i].code == code)
-            return &errors[i];
-    return &errors[STANDIN_UNKNOWN];
-}
-
-const char *hipGetErrorName(hipError_t code)
-{
-    return find_error(code)->name;
-}
-
-const char *hipGetErrorString(hipError_t code)
-{
-    return find_error(code)->text;
+#define CODE(cuda, hip, text) hipError##hip,
+    static const hipError_t codes[] = {hipSuccess, STANDIN_ERRORS(CODE) hipErrorUnknown};
+#undef CODE
+    return codes[result];
 }
 
 hipError_t hipRuntimeGetVersion(int *version)
@@ -71,11 +26,6 @@ hipError_t hipRuntimeGetVersion(int *version)
     REFUSE_UNLESS(version != NULL, hipErrorInvalidValue);
     *version = VERSION;
     return hipSuccess;
-}
-
-hipError_t hipDriverGetVersion(int *version)
-{
-    return hipRuntimeGetVersion(version);
 }
 
 hipError_t hipGetDeviceCount(int *count)
@@ -87,11 +37,7 @@ hipError_t hipGetDeviceCount(int *count)
     return error == hipSuccess && found == 0 ? hipErrorNoDevice : error;
 }
 
-hipError_t hipSetDevice(int device)
-{
-    return standin_hip_error(standin_device_select(device));
-}
-
+FORWARD(hipSetDevice, (int device), true, hipSuccess, device_select(device))
 /* Cut to its buffer, and CUDA's name so that what follows has room in 256 bytes. */
 static void format_name(const struct standin_device *device, char *text, size_t size)
 {
@@ -146,36 +92,30 @@ hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
     return hipSuccess;
 }
 
-static hipError_t write_properties(void *buffer, size_t size, size_t arch_place, int device)
+static hipError_t describe(void (*write)(void *, const char *, const char *), void *properties,
+                           int device)
 {
-    REFUSE_UNLESS(buffer != NULL, hipErrorInvalidValue);
+    REFUSE_UNLESS(properties != NULL, hipErrorInvalidValue);
     struct standin_device found;
+    char name[256];
+    char architecture[32];
     int result = standin_device_describe(device, &found);
     if (result != STANDIN_OK)
         return standin_hip_error(result);
-    char *bytes = buffer;
-    memset(bytes, 0, size);
-    format_name(&found, bytes, NAME_SIZE);
-    snprintf(bytes + arch_place, NAME_SIZE, "gfx0-sm%d%d", found.major, found.minor);
+    format_name(&found, name, sizeof name);
+    snprintf(architecture, sizeof architecture, "gfx0-sm%d%d", found.major, found.minor);
+    write(properties, name, architecture);
     return hipSuccess;
 }
 
-/*
- * Both under names of their own. The header of HIP 5 does not know the second; that of HIP 6 hides
- * the first behind a macro with the second's name and type.
- */
-#define EXPORTED_AS(name) __asm__(name) __attribute__((visibility("default")))
-xb_hip_get_properties_5 standin_properties_plain EXPORTED_AS("hipGetDeviceProperties");
-xb_hip_get_properties_6 standin_properties_r0600 EXPORTED_AS("hipGetDevicePropertiesR0600");
-
 hipError_t standin_properties_plain(hipDeviceProp_t *properties, int device)
 {
-    return write_properties(properties, PLAIN_SIZE, PLAIN_ARCH, device);
+    return describe(standin_write_plain, properties, device);
 }
 
 hipError_t standin_properties_r0600(struct hipDeviceProp_tR0600 *properties, int device)
 {
-    return write_properties(properties, R0600_SIZE, R0600_ARCH, device);
+    return describe(standin_write_r0600, properties, device);
 }
 
 hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int device)
@@ -195,23 +135,11 @@ hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int
     return hipErrorInvalidValue;
 }
 
-hipError_t hipDeviceCanAccessPeer(int *accessible, int device, int peer)
-{
-    REFUSE_UNLESS(accessible != NULL, hipErrorInvalidValue);
-    return standin_hip_error(standin_peer_accessible(device, peer, accessible));
-}
-
-hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags)
-{
-    REFUSE_UNLESS(flags == 0, hipErrorInvalidValue);
-    return standin_hip_error(standin_peer_enable(peer));
-}
-
-hipError_t hipDeviceDisablePeerAccess(int peer)
-{
-    return standin_hip_error(standin_peer_disable(peer));
-}
-
+FORWARD(hipDeviceCanAccessPeer, (int *accessible, int device, int peer), accessible != NULL,
+        hipErrorInvalidValue, peer_accessible(device, peer, accessible))
+FORWARD(hipDeviceEnablePeerAccess, (int peer, unsigned flags), flags == 0, hipErrorInvalidValue,
+        peer_enable(peer))
+FORWARD(hipDeviceDisablePeerAccess, (int peer), true, hipSuccess, peer_disable(peer))
 /*
  * The types are ROCm's (hsa_amd_link_info_type_t): 2 is PCIe, 4 is xGMI, for which NVLink stands
  * here. CUDA does not tell which it is; that native atomics need NVLink is a guess, good enough to

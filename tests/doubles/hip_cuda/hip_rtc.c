@@ -22,17 +22,20 @@
 #define ARCHITECTURE "--offload-arch="
 #define OURS "gfx0-sm"
 
+#define FUNCTIONS(X)                                                                               \
+    X(create, nvrtcCreateProgram)                                                                  \
+    X(compile, nvrtcCompileProgram)                                                                \
+    X(log_size, nvrtcGetProgramLogSize)                                                            \
+    X(log, nvrtcGetProgramLog)                                                                     \
+    X(code_size, nvrtcGetCUBINSize)                                                                \
+    X(code, nvrtcGetCUBIN)                                                                         \
+    X(destroy, nvrtcDestroyProgram)                                                                \
+    X(arch_count, nvrtcGetNumSupportedArchs)                                                       \
+    X(archs, nvrtcGetSupportedArchs)
+#define FIELD(field, function) __typeof__(&(function)) field;
+#define PLACE(field, function) {#function, offsetof(struct nvrtc, field)},
 struct nvrtc {
-    nvrtcResult (*create)(nvrtcProgram *, const char *, const char *, int, const char *const *,
-                          const char *const *);
-    nvrtcResult (*compile)(nvrtcProgram, int, const char *const *);
-    nvrtcResult (*log_size)(nvrtcProgram, size_t *);
-    nvrtcResult (*log)(nvrtcProgram, char *);
-    nvrtcResult (*code_size)(nvrtcProgram, size_t *);
-    nvrtcResult (*code)(nvrtcProgram, char *);
-    nvrtcResult (*destroy)(nvrtcProgram *);
-    nvrtcResult (*arch_count)(int *);
-    nvrtcResult (*archs)(int *);
+    FUNCTIONS(FIELD)
 };
 
 static struct nvrtc library; /* filled in once */
@@ -43,17 +46,7 @@ static bool find_functions(void *handle)
     static const struct {
         const char *name;
         size_t place;
-    } functions[] = {
-        {"nvrtcCreateProgram", offsetof(struct nvrtc, create)},
-        {"nvrtcCompileProgram", offsetof(struct nvrtc, compile)},
-        {"nvrtcGetProgramLogSize", offsetof(struct nvrtc, log_size)},
-        {"nvrtcGetProgramLog", offsetof(struct nvrtc, log)},
-        {"nvrtcGetCUBINSize", offsetof(struct nvrtc, code_size)},
-        {"nvrtcGetCUBIN", offsetof(struct nvrtc, code)},
-        {"nvrtcDestroyProgram", offsetof(struct nvrtc, destroy)},
-        {"nvrtcGetNumSupportedArchs", offsetof(struct nvrtc, arch_count)},
-        {"nvrtcGetSupportedArchs", offsetof(struct nvrtc, archs)},
-    };
+    } functions[] = {FUNCTIONS(PLACE)};
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         void *found = dlsym(handle, functions[i].name);
         if (found == NULL)
@@ -212,33 +205,17 @@ hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int count, const char *
     return result;
 }
 
-hiprtcResult hiprtcGetProgramLogSize(hiprtcProgram program, size_t *size)
-{
-    if (program == NULL || !library_opened())
-        return HIPRTC_ERROR_INVALID_PROGRAM;
-    return result_of(library.log_size(nvrtc_program(program), size));
-}
-
-hiprtcResult hiprtcGetProgramLog(hiprtcProgram program, char *log)
-{
-    if (program == NULL || !library_opened())
-        return HIPRTC_ERROR_INVALID_PROGRAM;
-    return result_of(library.log(nvrtc_program(program), log));
-}
-
-hiprtcResult hiprtcGetCodeSize(hiprtcProgram program, size_t *size)
-{
-    if (program == NULL || !library_opened())
-        return HIPRTC_ERROR_INVALID_PROGRAM;
-    return result_of(library.code_size(nvrtc_program(program), size));
-}
-
-hiprtcResult hiprtcGetCode(hiprtcProgram program, char *code)
-{
-    if (program == NULL || !library_opened())
-        return HIPRTC_ERROR_INVALID_PROGRAM;
-    return result_of(library.code(nvrtc_program(program), code));
-}
+#define FORWARD(name, type, slot)                                                                  \
+    hiprtcResult name(hiprtcProgram program, type *out)                                            \
+    {                                                                                              \
+        if (program == NULL || !library_opened())                                                  \
+            return HIPRTC_ERROR_INVALID_PROGRAM;                                                   \
+        return result_of(library.slot(nvrtc_program(program), out));                               \
+    }
+FORWARD(hiprtcGetProgramLogSize, size_t, log_size)
+FORWARD(hiprtcGetProgramLog, char, log)
+FORWARD(hiprtcGetCodeSize, size_t, code_size)
+FORWARD(hiprtcGetCode, char, code)
 
 hiprtcResult hiprtcDestroyProgram(hiprtcProgram *program)
 {

@@ -33,12 +33,9 @@ struct ihipModule_t {
 
 static pthread_mutex_t functions_lock = PTHREAD_MUTEX_INITIALIZER;
 
-hipError_t hipMemGetInfo(size_t *free_bytes, size_t *total_bytes)
-{
-    REFUSE_UNLESS(free_bytes != NULL && total_bytes != NULL, hipErrorInvalidValue);
-    return standin_hip_error(standin_memory_info(free_bytes, total_bytes));
-}
-
+FORWARD(hipMemGetInfo, (size_t * free_bytes, size_t *total_bytes),
+        free_bytes != NULL && total_bytes != NULL, hipErrorInvalidValue,
+        memory_info(free_bytes, total_bytes))
 hipError_t hipMalloc(void **address, size_t bytes)
 {
     REFUSE_UNLESS(address != NULL, hipErrorInvalidValue);
@@ -46,11 +43,7 @@ hipError_t hipMalloc(void **address, size_t bytes)
     return bytes == 0 ? hipSuccess : standin_hip_error(standin_allocate(address, bytes));
 }
 
-hipError_t hipFree(void *address)
-{
-    return standin_hip_error(standin_free(address));
-}
-
+FORWARD(hipFree, (void *address), true, hipSuccess, free(address))
 /*
  * Two flags have no counterpart: what cudaHostAlloc gives is coherent always, and placed by the
  * calling thread's memory policy always, which is what NumaUser asks of HIP. So NonCoherent memory
@@ -67,32 +60,16 @@ hipError_t hipHostMalloc(void **address, size_t bytes, unsigned flags)
         standin_allocate_host(address, bytes, (flags & hipHostMallocWriteCombined) != 0));
 }
 
-hipError_t hipHostFree(void *address)
-{
-    return standin_hip_error(standin_free_host(address));
-}
-
+FORWARD(hipHostFree, (void *address), true, hipSuccess, free_host(address))
 /* Coarse grain has no counterpart, as above. */
-hipError_t hipHostRegister(void *address, size_t bytes, unsigned flags)
-{
-    REFUSE_UNLESS(address != NULL && bytes > 0 && (flags & ~HOST_REGISTER_FLAGS) == 0,
-                  hipErrorInvalidValue);
-    return standin_hip_error(
-        standin_register(address, bytes, (flags & hipHostRegisterIoMemory) != 0));
-}
-
-hipError_t hipHostUnregister(void *address)
-{
-    REFUSE_UNLESS(address != NULL, hipErrorInvalidValue);
-    return standin_hip_error(standin_unregister(address));
-}
-
-hipError_t hipHostGetDevicePointer(void **address, void *host, unsigned flags)
-{
-    REFUSE_UNLESS(address != NULL && host != NULL && flags == 0, hipErrorInvalidValue);
-    return standin_hip_error(standin_mapped_address(address, host));
-}
-
+FORWARD(hipHostRegister, (void *address, size_t bytes, unsigned flags),
+        address != NULL && bytes > 0 && (flags & ~HOST_REGISTER_FLAGS) == 0, hipErrorInvalidValue,
+        register(address, bytes, (flags & hipHostRegisterIoMemory) != 0))
+FORWARD(hipHostUnregister, (void *address), address != NULL, hipErrorInvalidValue,
+        unregister(address))
+FORWARD(hipHostGetDevicePointer, (void **address, void *host, unsigned flags),
+        address != NULL && host != NULL && flags == 0, hipErrorInvalidValue,
+        mapped_address(address, host))
 hipError_t hipMallocManaged(void **address, size_t bytes, unsigned flags)
 {
     REFUSE_UNLESS(address != NULL && bytes > 0, hipErrorInvalidValue);
@@ -169,34 +146,17 @@ hipError_t hipMemcpy2DAsync(void *target, size_t target_pitch, const void *sourc
 
 __attribute__((visibility("default"))) xb_hip_copy_batch hipMemcpyBatchAsync;
 
-/* What XB_STANDIN_BATCH asks for: "no-attributes" refuses them as ROCm 7.2 does, "refused" refuses
- * every batch. */
-static bool batch_is(const char *asked_for)
-{
-    const char *asked = getenv("XB_STANDIN_BATCH");
-    return asked != NULL && strcmp(asked, asked_for) == 0;
-}
-
-/* Only one set of attributes, which is all that xferbench gives. A build of AMD's runtime faulted
- * on more than 8192 copies. */
+/* Only one set of attributes, which is all that xferbench gives. */
 hipError_t hipMemcpyBatchAsync(void **targets, void **sources, size_t *sizes, size_t count,
                                struct xb_hip_copy_attributes *attributes, size_t *firsts,
                                size_t attribute_count, size_t *failed, hipStream_t stream)
 {
-    REFUSE_UNLESS(!batch_is("refused"), hipErrorNotSupported);
-    REFUSE_UNLESS(targets != NULL && sources != NULL && sizes != NULL && failed != NULL &&
-                      count > 0 && attribute_count <= 1,
-                  hipErrorInvalidValue);
-    REFUSE_UNLESS(attribute_count == 0 || !batch_is("no-attributes"), hipErrorNotSupported);
-    REFUSE_UNLESS(count <= 8192, hipErrorIllegalAddress);
-    int order = 1;
-    if (attribute_count > 0) {
-        REFUSE_UNLESS(attributes != NULL && firsts != NULL && firsts[0] == 0 &&
-                          attributes->flags == 0,
-                      hipErrorInvalidValue);
-        order = attributes->source_order;
-        REFUSE_UNLESS(order >= 1 && order <= 3, hipErrorInvalidValue);
-    }
+    hipError_t error = standin_check_batch(targets, sources, sizes, count, attributes, firsts,
+                                           attribute_count, failed);
+    if (error != hipSuccess)
+        return error;
+    REFUSE_UNLESS(attribute_count <= 1, hipErrorInvalidValue);
+    int order = attribute_count > 0 ? (int)attributes->source_order : 1;
     for (size_t i = 0; i < count; i++) {
         *failed = i;
         REFUSE_UNLESS(sizes[i] > 0, hipErrorInvalidValue);
@@ -212,12 +172,8 @@ hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode)
     return standin_hip_error(standin_capture_begin(stream));
 }
 
-hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph)
-{
-    REFUSE_UNLESS(graph != NULL, hipErrorInvalidValue);
-    return standin_hip_error(standin_capture_end(stream, (void **)graph));
-}
-
+FORWARD(hipStreamEndCapture, (hipStream_t stream, hipGraph_t *graph), graph != NULL,
+        hipErrorInvalidValue, capture_end(stream, (void **)graph))
 /* What is wrong with a graph, CUDA tells in another way; xferbench does not ask for it. */
 hipError_t hipGraphInstantiate(hipGraphExec_t *executable, hipGraph_t graph, hipGraphNode_t *wrong,
                                char *log, size_t log_bytes)
@@ -227,31 +183,16 @@ hipError_t hipGraphInstantiate(hipGraphExec_t *executable, hipGraph_t graph, hip
     return standin_hip_error(standin_graph_instantiate((void **)executable, graph));
 }
 
-hipError_t hipGraphLaunch(hipGraphExec_t executable, hipStream_t stream)
-{
-    REFUSE_UNLESS(executable != NULL, hipErrorInvalidValue);
-    return standin_hip_error(standin_graph_launch(executable, stream));
-}
-
-hipError_t hipGraphDestroy(hipGraph_t graph)
-{
-    REFUSE_UNLESS(graph != NULL, hipErrorInvalidValue);
-    return standin_hip_error(standin_graph_destroy(graph));
-}
-
-hipError_t hipGraphExecDestroy(hipGraphExec_t executable)
-{
-    REFUSE_UNLESS(executable != NULL, hipErrorInvalidValue);
-    return standin_hip_error(standin_executable_destroy(executable));
-}
-
-hipError_t hipMemcpyPeerAsync(void *target, int target_device, const void *source,
-                              int source_device, size_t bytes, hipStream_t stream)
-{
-    return standin_hip_error(
-        standin_copy_peer(target, target_device, source, source_device, bytes, stream));
-}
-
+FORWARD(hipGraphLaunch, (hipGraphExec_t executable, hipStream_t stream), executable != NULL,
+        hipErrorInvalidValue, graph_launch(executable, stream))
+FORWARD(hipGraphDestroy, (hipGraph_t graph), graph != NULL, hipErrorInvalidValue,
+        graph_destroy(graph))
+FORWARD(hipGraphExecDestroy, (hipGraphExec_t executable), executable != NULL, hipErrorInvalidValue,
+        executable_destroy(executable))
+FORWARD(hipMemcpyPeerAsync,
+        (void *target, int target_device, const void *source, int source_device, size_t bytes,
+         hipStream_t stream),
+        true, hipSuccess, copy_peer(target, target_device, source, source_device, bytes, stream))
 hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned flags)
 {
     REFUSE_UNLESS(stream != NULL, hipErrorInvalidValue);
@@ -259,17 +200,9 @@ hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned flags)
     return standin_hip_error(standin_stream_create((void **)stream, flags == hipStreamNonBlocking));
 }
 
-hipError_t hipStreamDestroy(hipStream_t stream)
-{
-    REFUSE_UNLESS(stream != NULL, hipErrorInvalidHandle); /* the default stream stays */
-    return standin_hip_error(standin_stream_destroy(stream));
-}
-
-hipError_t hipStreamSynchronize(hipStream_t stream)
-{
-    return standin_hip_error(standin_stream_wait(stream));
-}
-
+FORWARD(hipStreamDestroy, (hipStream_t stream), stream != NULL, hipErrorInvalidHandle,
+        stream_destroy(stream)) /* the default stream stays */
+FORWARD(hipStreamSynchronize, (hipStream_t stream), true, hipSuccess, stream_wait(stream))
 hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags)
 {
     REFUSE_UNLESS(flags == 0, hipErrorInvalidValue);
@@ -277,30 +210,14 @@ hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned fla
     return standin_hip_error(standin_stream_wait_event(stream, event));
 }
 
-hipError_t hipEventCreate(hipEvent_t *event)
-{
-    REFUSE_UNLESS(event != NULL, hipErrorInvalidValue);
-    return standin_hip_error(standin_event_create((void **)event));
-}
-
-hipError_t hipEventDestroy(hipEvent_t event)
-{
-    REFUSE_UNLESS(event != NULL, hipErrorInvalidHandle);
-    return standin_hip_error(standin_event_destroy(event));
-}
-
-hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream)
-{
-    REFUSE_UNLESS(event != NULL, hipErrorInvalidHandle);
-    return standin_hip_error(standin_event_record(event, stream));
-}
-
-hipError_t hipEventSynchronize(hipEvent_t event)
-{
-    REFUSE_UNLESS(event != NULL, hipErrorInvalidHandle);
-    return standin_hip_error(standin_event_wait(event));
-}
-
+FORWARD(hipEventCreate, (hipEvent_t * event), event != NULL, hipErrorInvalidValue,
+        event_create((void **)event))
+FORWARD(hipEventDestroy, (hipEvent_t event), event != NULL, hipErrorInvalidHandle,
+        event_destroy(event))
+FORWARD(hipEventRecord, (hipEvent_t event, hipStream_t stream), event != NULL,
+        hipErrorInvalidHandle, event_record(event, stream))
+FORWARD(hipEventSynchronize, (hipEvent_t event), event != NULL, hipErrorInvalidHandle,
+        event_wait(event))
 hipError_t hipEventElapsedTime(float *milliseconds, hipEvent_t start, hipEvent_t stop)
 {
     REFUSE_UNLESS(milliseconds != NULL, hipErrorInvalidValue);

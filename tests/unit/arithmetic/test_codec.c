@@ -2,14 +2,159 @@
 #define _POSIX_C_SOURCE 200809L
 #include "codecs/codec.h"
 #include "codecs/formats.h"
+#include "codecs/widen.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <math.h>
 
 #include "testing.h"
 
-/* What all formats have in common. What is special to one is in test_narrow.c, test_for.c,
- * test_lz4.c. */
+/* What the small numbers are is computed here from their fields, as their standards have it. */
+
+/* How a small format divides its bits: sign, exponent, fraction. */
+static const struct fields {
+    unsigned exponent_bits, fraction_bits;
+    int bias;
+    unsigned (*widen)(unsigned code);
+} formats[] = {{5, 10, 15, xb_widen_fp16}, {8, 7, 127, xb_widen_bf16}, {4, 3, 7, xb_widen_fp8}};
+
+/* The value of a number, as if its format had neither infinities nor NaNs. */
+static double value_of(struct fields fields, unsigned code)
+{
+    unsigned fraction = code & ((1u << fields.fraction_bits) - 1);
+    unsigned exponent = code >> fields.fraction_bits & ((1u << fields.exponent_bits) - 1);
+    bool negative = code >> (fields.fraction_bits + fields.exponent_bits) != 0;
+    unsigned significand = exponent == 0 ? fraction : fraction | 1u << fields.fraction_bits;
+    int scale = (int)(exponent == 0 ? 1 : exponent) - fields.bias - (int)fields.fraction_bits;
+    double value = ldexp(significand, scale);
+    return negative ? -value : value;
+}
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* The bits that a small number has as a float32: fp8, E4M3, has no infinity and one NaN. */
+static uint32_t wide(struct fields fields, unsigned code)
+{
+    unsigned fraction = code & ((1u << fields.fraction_bits) - 1);
+    unsigned most = (1u << fields.exponent_bits) - 1;
+    uint32_t sign = code >> (fields.fraction_bits + fields.exponent_bits);
+    bool is_fp8 = fields.fraction_bits == 3;
+    if ((code >> fields.fraction_bits & most) != most || (is_fp8 && fraction != 7))
+        return bits_of((float)value_of(fields, code));
+    return sign << 31 |
+           (is_fp8 ? 0x7FC00000u : 0x7F800000u | fraction << (23 - fields.fraction_bits));
+}
+
+TEST(every_small_number_keeps_its_value)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        unsigned codes = 1u << (formats[i].exponent_bits + formats[i].fraction_bits + 1);
+        for (unsigned code = 0; code < codes; code++)
+            if (formats[i].widen(code) != wide(formats[i], code))
+                fail_msg("format %zu: %04x is %08x, not %08x", i, code, wide(formats[i], code),
+                         formats[i].widen(code));
+    }
+    assert_true(xb_widen_fp16(0x7BFF) == bits_of(65504.0f));
+    assert_true(xb_widen_fp16(0x0001) == bits_of(0x1p-24f));
+    assert_true(xb_widen_fp16(0xFC00) == bits_of(-INFINITY));
+    assert_true(xb_widen_bf16(0x3F80) == bits_of(1.0f));
+    assert_true(xb_widen_fp8(0x7E) == bits_of(448.0f));
+    assert_true(xb_widen_fp8(0x01) == bits_of(0x1p-9f));
+}
+
+TEST(int8_is_a_multiple_of_its_scale)
+{
+    for (int value = -127; value <= 127; value++)
+        assert_true(xb_widen_int8((signed char)value, 0.375f) == (float)(value * 0.375));
+}
+
+TEST(chunks_have_their_lengths)
+{
+    static const struct {
+        uint64_t values, blocks, values_at;
+    } rows[] = {
+        {0, 0, 0},
+        {1, 1, 128},
+        {64, 1, 128},
+        {65, 2, 128},
+        {2048, 32, 128},
+        {2049, 33, 256},
+        {1 << 20, 16384, 65536},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t values = rows[i].values;
+        assert_int_equal(xb_int8_blocks(values), rows[i].blocks);
+        assert_int_equal(xb_int8_values_at(values), rows[i].values_at);
+        assert_int_equal(xb_encoded_bound(XB_FORMAT_INT8, 4 * values), rows[i].values_at + values);
+        assert_int_equal(xb_encoded_bound(XB_FORMAT_FP16, 4 * values), 2 * values);
+        assert_int_equal(xb_encoded_bound(XB_FORMAT_BF16, 4 * values), 2 * values);
+        assert_int_equal(xb_encoded_bound(XB_FORMAT_FP8, 4 * values), values);
+    }
+}
+
+/* Chunks of 70 values, so that int8 has a second block. */
+#define VALUES 70u
+
+TEST(a_chunk_is_decoded_whole)
+{
+    static _Alignas(XB_FORMAT_ALIGNMENT) unsigned char encoded[4 * VALUES];
+    static _Alignas(XB_FORMAT_ALIGNMENT) float decoded[VALUES + 1];
+    struct xb_decode_report report = {0, XB_NONE_REFUSED};
+    uint16_t *halves = (uint16_t *)(void *)encoded;
+    for (unsigned i = 0; i < VALUES; i++)
+        halves[i] = (uint16_t)(0x3C00 + i);
+    decoded[VALUES] = 5;
+    xb_decode(XB_FORMAT_FP16, encoded, sizeof(uint16_t) * VALUES, decoded, sizeof(float) * VALUES,
+              0, &report);
+    for (unsigned i = 0; i < VALUES; i++)
+        assert_true(decoded[i] == 1 + (float)i / 1024);
+    xb_decode(XB_FORMAT_BF16, encoded, sizeof(uint16_t) * VALUES, decoded, sizeof(float) * VALUES,
+              0, &report);
+    for (unsigned i = 0; i < VALUES; i++)
+        assert_true(bits_of(decoded[i]) == (0x3C00 + i) << 16);
+    for (unsigned i = 0; i < VALUES; i++)
+        encoded[i] = (unsigned char)i;
+    xb_decode(XB_FORMAT_FP8, encoded, VALUES, decoded, sizeof(float) * VALUES, 0, &report);
+    for (unsigned i = 0; i < VALUES; i++)
+        assert_true(decoded[i] == (float)value_of(formats[2], i));
+    static const float scales[] = {0.5f, 3};
+    memcpy(encoded, scales, sizeof scales);
+    for (unsigned i = 0; i < VALUES; i++)
+        encoded[XB_FORMAT_ALIGNMENT + i] = (unsigned char)(i - 40);
+    xb_decode(XB_FORMAT_INT8, encoded, XB_FORMAT_ALIGNMENT + VALUES, decoded,
+              sizeof(float) * VALUES, 0, &report);
+    for (unsigned i = 0; i < VALUES; i++)
+        assert_true(decoded[i] == ((float)i - 40) * scales[i / XB_INT8_BLOCK]);
+    assert_true(decoded[VALUES] == 5);
+    assert_int_equal(report.refused_blocks, 0);
+}
+
+TEST(a_chunk_of_a_wrong_length_is_refused)
+{
+    static _Alignas(XB_FORMAT_ALIGNMENT) unsigned char encoded[4 * VALUES];
+    static _Alignas(XB_FORMAT_ALIGNMENT) float decoded[VALUES];
+    struct xb_decode_report report = {0, XB_NONE_REFUSED};
+    for (int i = 0; i < XB_FORMATS; i++) {
+        enum xb_format format = (enum xb_format)i;
+        if (!xb_format_is_lossy(format))
+            continue;
+        uint64_t right = xb_encoded_bound(format, sizeof decoded);
+        uint64_t before = report.refused_blocks;
+        xb_decode(format, encoded, right, decoded, sizeof decoded, 0, &report);
+        assert_int_equal(report.refused_blocks, before);
+        xb_decode(format, encoded, right - 1, decoded, sizeof decoded, 4096, &report);
+        xb_decode(format, encoded, right + 1, decoded, sizeof decoded, 8192, &report);
+        xb_decode(format, encoded, 0, decoded, sizeof decoded, 12288, &report);
+        assert_int_equal(report.refused_blocks, before + 3);
+        assert_int_equal(report.first_refused, 4096);
+    }
+}
+
+/* ---- what all formats have in common ---- */
 
 static void *allocate(uint64_t bytes)
 {

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 /* The format `lz4`: what is encoded comes back, the bytes are those that docs/formats.md tells, and
- * what is damaged is refused. test_lz4_blocks.c tests what a block holds. */
+ * what is damaged is refused. Its blocks, by any number of lanes: what is valid is restored, the
+ * rest is refused. Streams are written by hand where liblz4 would not make them. */
+static void meet(void);
+#define XB_LANES_SYNC() meet()
 #include "codecs/formats.h"
 #include "codecs/lz4_decode.h"
 
 #include <lz4.h>
-#include <stdbool.h>
+#include <ucontext.h>
 
-#include "testing.h"
+#include "rows.h"
 
 #include "codec_memory.h"
+
+/* ---- chunks ---- */
 
 static struct xb_decode_report decode(const unsigned char *encoded, uint64_t encoded_bytes,
                                       struct target *target)
@@ -229,4 +234,268 @@ TEST(reports_are_added_to)
     assert_int_equal(5000, report.first_refused);
     free(encoded);
     target_close(&target);
+}
+
+/* ==== blocks ==== */
+
+/* ---- a decoder by the document, one byte at a time ---- */
+
+static bool length_by_document(const unsigned char **in, const unsigned char *end, size_t *length)
+{
+    for (unsigned char more = *length == 15 ? 255 : 0; more == 255; *length += more) {
+        if (*in == end)
+            return false;
+        more = *(*in)++;
+    }
+    return true;
+}
+
+/* Whether a block is valid and restores exactly `size` bytes. */
+static bool by_document(const unsigned char *in, size_t length, unsigned char *out, size_t size)
+{
+    const unsigned char *end = in + length;
+    size_t done = 0;
+    while (in < end) {
+        size_t literals = *in >> 4, match = *in & 15;
+        in++;
+        if (!length_by_document(&in, end, &literals) || literals > (size_t)(end - in) ||
+            literals > size - done)
+            return false;
+        for (; literals > 0; literals--)
+            out[done++] = *in++;
+        if (in == end)
+            return done == size;
+        if (end - in < 2)
+            return false;
+        size_t offset = (size_t)in[0] | (size_t)in[1] << 8;
+        in += 2;
+        if (!length_by_document(&in, end, &match) || offset == 0 || offset > done ||
+            match + 4 > size - done)
+            return false;
+        for (match += 4; match > 0; match--, done++)
+            out[done] = out[done - offset];
+    }
+    return false;
+}
+
+/* ---- decoding by several lanes ---- */
+
+/*
+ * Lanes in step, as threads of a GPU are only where they meet: a lane runs alone until it comes to
+ * XB_LANES_SYNC, then the next one does. A lane that reads what another one writes before they meet
+ * finds it missing, in one of the two orders.
+ */
+#define MOST_LANES 64
+static struct {
+    ucontext_t scheduler, lanes[MOST_LANES];
+    unsigned char stacks[MOST_LANES][65536];
+    unsigned count; /* 0: a lane runs through at once */
+    unsigned running;
+    unsigned ended;
+    int valid[MOST_LANES];
+    const unsigned char *in;
+    size_t length;
+    struct target *target;
+} group;
+
+static void meet(void)
+{
+    if (group.count > 0)
+        (void)swapcontext(&group.lanes[group.running], &group.scheduler);
+}
+
+static int decompress_alone(unsigned lane, unsigned lanes)
+{
+    return xb_lz4_decompress(group.in, (unsigned)group.length, group.target->bytes,
+                             (unsigned)group.target->size, lane, lanes);
+}
+
+static void run_lane(void)
+{
+    unsigned lane = group.running;
+    group.valid[lane] = decompress_alone(lane, group.count);
+    group.ended++;
+}
+
+static int decompress_in_step(unsigned lanes, bool reversed)
+{
+    group.count = lanes;
+    group.ended = 0;
+    for (unsigned lane = 0; lane < lanes; lane++) {
+        ucontext_t *context = &group.lanes[lane];
+        assert_int_equal(0, getcontext(context));
+        context->uc_stack.ss_sp = group.stacks[lane];
+        context->uc_stack.ss_size = sizeof group.stacks[lane];
+        context->uc_link = &group.scheduler;
+        makecontext(context, run_lane, 0);
+    }
+    while (group.ended == 0) {
+        for (unsigned i = 0; i < lanes; i++) {
+            group.running = reversed ? lanes - 1 - i : i;
+            assert_int_equal(0, swapcontext(&group.scheduler, &group.lanes[group.running]));
+        }
+    }
+    group.count = 0;
+    assert_int_equal(lanes, group.ended); /* they met equally often */
+    for (unsigned lane = 1; lane < lanes; lane++)
+        assert_int_equal(group.valid[0], group.valid[lane]);
+    return group.valid[0];
+}
+
+/* Decodes a block, from exactly its memory, by several numbers of lanes. All agree with the
+ * document. Returns whether it is valid. */
+static bool check_block(const unsigned char *block, size_t length, size_t size, bool in_step)
+{
+    static const unsigned lane_counts[] = {1, 16, 32, MOST_LANES};
+    unsigned char *in = aligned_copy(block, length);
+    unsigned char *expected = aligned_bytes(size);
+    bool valid = by_document(in, length, expected, size);
+    for (unsigned i = 0; i < 8; i++) {
+        unsigned lanes = lane_counts[i / 2], lane = i % 2 == 0 ? 0 : lanes - 1;
+        struct target target = target_open(size);
+        group.in = in;
+        group.length = length;
+        group.target = &target;
+        int found = in_step ? decompress_in_step(lanes, i % 2 == 0) : decompress_alone(lane, lanes);
+        assert_int_equal(valid, found);
+        if (valid && (in_step || lanes == 1))
+            assert_memory_equal(expected, target.bytes, size);
+        target_close(&target);
+    }
+    free(expected);
+    free(in);
+    return valid;
+}
+
+/* ---- streams by hand ---- */
+
+struct stream {
+    unsigned char bytes[70000];
+    size_t length, size; /* here, and of what it restores */
+};
+
+static void put_length(struct stream *stream, size_t length)
+{
+    if (length < 15)
+        return;
+    for (length -= 15; length >= 255; length -= 255)
+        stream->bytes[stream->length++] = 255;
+    stream->bytes[stream->length++] = (unsigned char)length;
+}
+
+/* A sequence; without a match (0) it is the last one. */
+static void put(struct stream *stream, size_t literals, size_t offset, size_t match)
+{
+    size_t in_token = match == 0 ? 0 : match - 4;
+    stream->bytes[stream->length++] =
+        (unsigned char)((literals < 15 ? literals : 15) << 4 | (in_token < 15 ? in_token : 15));
+    put_length(stream, literals);
+    for (size_t i = 0; i < literals; i++)
+        stream->bytes[stream->length++] = (unsigned char)(stream->size + i * 7 + 1);
+    stream->size += literals + match;
+    if (match == 0)
+        return;
+    stream->bytes[stream->length++] = (unsigned char)offset;
+    stream->bytes[stream->length++] = (unsigned char)(offset >> 8);
+    put_length(stream, in_token);
+}
+
+static bool check_stream(const struct stream *stream)
+{
+    return check_block(stream->bytes, stream->length, stream->size, true);
+}
+
+TEST(matches_may_overlap)
+{
+    for (size_t offset = 1; offset <= 40; offset++)
+        for (size_t match = 4; match <= 300; match += match < 21 ? 1 : match < 40 ? 6 : 47) {
+            struct stream stream = {.length = 0};
+            put(&stream, offset, offset, match);
+            put(&stream, 3, offset + 2, 5); /* it reads the end of the one before */
+            put(&stream, 1, 0, 0);
+            assert_true(check_stream(&stream));
+        }
+}
+
+TEST(runs_may_be_long)
+{
+    static const size_t lengths[] = {14,  15,       16,       17,        269,  270,
+                                     271, 15 + 510, 15 + 511, 15 + 1020, 20000};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+            struct stream stream = {.length = 0};
+            put(&stream, lengths[i], 13, lengths[k] + 4);
+            put(&stream, 0, lengths[k], 4);
+            put(&stream, lengths[k], 0, 0);
+            assert_true(check_stream(&stream));
+        }
+}
+
+/* Each reads what the one before it wrote. */
+TEST(short_sequences_follow_each_other)
+{
+    struct stream stream = {.length = 0};
+    uint64_t random = 1;
+    put(&stream, 14, 14, 18);
+    for (unsigned i = 0; i < 400; i++) {
+        size_t literals = made_number(&random) % 15;
+        size_t far = i % 2 == 0 ? 60 : 300;
+        size_t most = stream.size + literals < far ? stream.size + literals : far;
+        put(&stream, literals, 1 + made_number(&random) % most, 4 + made_number(&random) % 17);
+    }
+    put(&stream, 5, 0, 0);
+    assert_true(check_stream(&stream));
+}
+
+/* The example of docs/formats.md. */
+static const unsigned char example[] = {0x35, 'a', 'b', 'c', 3, 0, 0x20, 'd', 'e'};
+#define EXAMPLE_SIZE 14 /* "abc", nine more of them, "de" */
+
+TEST(example_is_restored)
+{
+    unsigned char restored[EXAMPLE_SIZE];
+    assert_true(by_document(example, sizeof example, restored, sizeof restored));
+    assert_memory_equal("abcabcabcabcde", restored, sizeof restored);
+    assert_true(check_block(example, sizeof example, EXAMPLE_SIZE, true));
+}
+
+static void say_block(const struct row *row, char said[ROW_TEXT])
+{
+    unsigned char bytes[32];
+    size_t length = 0;
+    for (char *at = (char *)row->part[1]; *at != '\0';)
+        bytes[length++] = (unsigned char)strtoul(at, &at, 0);
+    bool valid = check_block(bytes, length, (size_t)row_number(row, 2), true);
+    say_also(said, valid ? "restored" : "refused");
+}
+TEST_ROWS(what_is_no_block_is_refused, say_block)
+
+TEST(damaged_blocks_are_as_the_document_says)
+{
+    struct stream stream = {.length = 0};
+    put(&stream, 4, 3, 9);
+    put(&stream, 17, 20, 21);
+    put(&stream, 2, 1, 30);
+    put(&stream, 0, 44, 4);
+    put(&stream, 6, 0, 0);
+    assert_true(check_stream(&stream));
+    for (size_t at = 0; at < stream.length; at++) {
+        assert_false(check_block(stream.bytes, at, stream.size, true)); /* truncated */
+        for (unsigned flip = 1; flip < 256; flip++) {
+            stream.bytes[at] ^= (unsigned char)flip;
+            (void)check_block(stream.bytes, stream.length, stream.size, flip % 64 == 1);
+            stream.bytes[at] ^= (unsigned char)flip;
+        }
+    }
+}
+
+/* What liblz4 makes, and not only streams by hand. */
+TEST(lanes_share_what_liblz4_made)
+{
+    static unsigned char bytes[1500];
+    char block[sizeof bytes];
+    made_bytes(bytes, sizeof bytes, true);
+    int length = LZ4_compress_default((const char *)bytes, block, sizeof bytes, sizeof block);
+    assert_in_range(length, 1, sizeof block);
+    assert_true(check_block((const unsigned char *)block, (size_t)length, sizeof bytes, true));
 }

@@ -6,8 +6,6 @@
 #include "random.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "testing.h"
 

@@ -1,20 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/statistics.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "testing.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-
-/* Equal but for the last digits, in which p5 and p95 may be rounded. */
-static void assert_near(double actual, double expected, const char *what)
-{
-    if (!(fabs(actual - expected) <= 1e-14 * fabs(expected)))
-        fail_msg("%s is %.17g, not %.17g", what, actual, expected);
-}
+#include "random.h"
+#include "rows.h"
 
 TEST(samples_grow)
 {
@@ -36,134 +23,37 @@ TEST(samples_grow)
     xb_samples_free(&samples);
 }
 
-/*
- * median, p5, p95, mad: computed with python3 in fractions.Fraction, and p5 and p95 again with
- * statistics.quantiles(values, n=20, method="inclusive"), which is type 7.
- */
-TEST(values_are_described)
+static void say_described(const struct row *row, char said[ROW_TEXT])
 {
-    static const struct {
-        size_t n;
-        double values[20];
-        struct xb_statistics expected;
-    } rows[] = {
-        {1, {5}, {.n = 1, .median = 5, .min = 5, .max = 5, .p5 = 5, .p95 = 5, .mad = 0}},
-        {2, {8, 2}, {.n = 2, .median = 5, .min = 2, .max = 8, .p5 = 2.3, .p95 = 7.7, .mad = 3}},
-        {6,
-         {100, 1, 3, 2, 5, 4},
-         {.n = 6,
-          .median = 3.5,
-          .has_interval = true,
-          .ci95_low = 1,
-          .ci95_high = 100,
-          .min = 1,
-          .max = 100,
-          .p5 = 1.25,
-          .p95 = 76.25,
-          .mad = 1.5}},
-        {7,
-         {9, 1, 4, 7, 2, 30, 3},
-         {.n = 7,
-          .median = 4,
-          .has_interval = true,
-          .ci95_low = 1,
-          .ci95_high = 30,
-          .min = 1,
-          .max = 30,
-          .p5 = 1.3,
-          .p95 = 23.7,
-          .mad = 3}},
-        {10,
-         {3, 1, 4, 1, 5, 9, 2, 6, 5, 35},
-         {.n = 10,
-          .median = 4.5,
-          .has_interval = true,
-          .ci95_low = 1,
-          .ci95_high = 9,
-          .min = 1,
-          .max = 35,
-          .p5 = 1,
-          .p95 = 23.3,
-          .mad = 2}},
-        {20,
-         {12, 7, 3, 14, 6, 11, 8, 10, 2, 13, 5, 18, 4, 16, 9, 15, 1, 17, 40, 64},
-         {.n = 20,
-          .median = 10.5,
-          .has_interval = true,
-          .ci95_low = 6,
-          .ci95_high = 15,
-          .min = 1,
-          .max = 64,
-          .p5 = 1.95,
-          .p95 = 41.2,
-          .mad = 5}},
-        {3,
-         {-4, 0, -10},
-         {.n = 3, .median = -4, .min = -10, .max = 0, .p5 = -9.4, .p95 = -0.4, .mad = 4}},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const struct xb_statistics *expected = &rows[i].expected;
-        struct xb_statistics s;
-        struct xb_error error;
-        double values[20];
-        memset(&s, 0xA5, sizeof s);
-        memcpy(values, rows[i].values, sizeof values);
-        assert_int_equal(xb_statistics_compute(values, rows[i].n, &s, &error), XB_OK);
-        assert_memory_equal(values, rows[i].values, sizeof values);
-        assert_int_equal(s.n, expected->n);
-        assert_near(s.median, expected->median, "median");
-        assert_int_equal(s.has_interval, expected->has_interval);
-        assert_near(s.ci95_low, expected->ci95_low, "ci95_low");
-        assert_near(s.ci95_high, expected->ci95_high, "ci95_high");
-        assert_near(s.min, expected->min, "min");
-        assert_near(s.max, expected->max, "max");
-        assert_near(s.p5, expected->p5, "p5");
-        assert_near(s.p95, expected->p95, "p95");
-        assert_near(s.mad, expected->mad, "mad");
-    }
-}
-
-/* Where (n - 1) p is a whole number, the quantile is a value, not a mixture. */
-TEST(quantile_may_be_a_value)
-{
-    double values[21];
+    double values[30];
+    const char *at = row->part[0];
+    size_t n = 0;
     struct xb_statistics s;
     struct xb_error error;
-    for (size_t i = 0; i < 21; i++)
-        values[i] = (double)((i * 8) % 21);
-    assert_int_equal(xb_statistics_compute(values, 21, &s, &error), XB_OK);
-    assert_near(s.p5, 1.0, "p5");
-    assert_near(s.p95, 19.0, "p95");
+    for (char *end; *at != '\0'; at = end)
+        values[n++] = strtod(at, &end);
+    memset(&s, 0xA5, sizeof s);
+    assert_int_equal(xb_statistics_compute(values, n, &s, &error), XB_OK);
+    say_also(said, "n %zu, median %.13g", s.n, s.median);
+    if (s.has_interval)
+        say_also(said, ", from %.13g to %.13g", s.ci95_low, s.ci95_high);
+    say_also(said, ", min %.13g, max %.13g, p5 %.13g, p95 %.13g, p99 %.13g, mad %.13g", s.min,
+             s.max, s.p5, s.p95, s.p99, s.mad);
+    assert_true(values[0] == strtod(row->part[0], NULL)); /* they keep their order */
 }
+TEST_ROWS(values_are_described, say_described)
 
 /* Type 7 by hand: of n values the p-quantile lies (n - 1) p ranks above the least. */
-TEST(percentiles_of_many_and_of_few)
+TEST(percentiles_of_many)
 {
     double values[1001];
     struct xb_statistics s;
     struct xb_error error;
     for (size_t i = 0; i < 1001; i++)
         values[i] = (double)((i * 8) % 1001); /* 0 ... 1000 out of order: ranks are values */
-    memset(&s, 0xA5, sizeof s);
     assert_int_equal(xb_statistics_compute(values, 1001, &s, &error), XB_OK);
-    assert_int_equal(s.n, 1001);
-    assert_near(s.min, 0.0, "min");
-    assert_near(s.median, 500.0, "median");
-    assert_near(s.p95, 950.0, "p95");
-    assert_near(s.p99, 990.0, "p99");
-    assert_near(s.max, 1000.0, "max");
-    assert_true(values[1] == 8.0); /* and the samples keep their order */
-
-    const double few[] = {30.0, 10.0};
-    assert_int_equal(xb_statistics_compute(few, 2, &s, &error), XB_OK);
-    assert_near(s.median, 20.0, "median");
-    assert_near(s.p95, 29.0, "p95");
-    assert_near(s.p99, 29.8, "p99");
-
-    assert_int_equal(xb_statistics_compute(few, 1, &s, &error), XB_OK);
-    assert_int_equal(s.n, 1);
-    assert_true(s.min == 30.0 && s.median == 30.0 && s.p95 == 30.0);
-    assert_true(s.p99 == 30.0 && s.max == 30.0);
+    assert_true(s.n == 1001 && s.min == 0 && s.median == 500 && s.max == 1000);
+    assert_true(s.p5 == 50 && s.p95 == 950 && s.p99 == 990);
 }
 
 TEST(median_sorts)
@@ -179,75 +69,15 @@ TEST(median_sorts)
     assert_true(xb_median_of(NULL, 0) == 0.0);
 }
 
-TEST(few_values_have_no_interval)
+static void say_ranks(const struct row *row, char said[ROW_TEXT])
 {
-    for (size_t n = 0; n < 6; n++) {
-        size_t low = 77;
-        size_t high = 88;
-        assert_false(xb_interval_ranks(n, &low, &high));
-    }
+    size_t low = 77, high = 88;
+    if (xb_interval_ranks(row_number(row, 0), &low, &high))
+        say_also(said, "%zu to %zu", low, high);
+    else
+        say_also(said, "none");
 }
-
-/*
- * Computed with python3 in whole numbers: the largest low with
- * 40 * sum(math.comb(n, k) for k in range(low)) <= 2**n. The last three are, of all n up to 10^6,
- * those whose sum comes nearest to the bound (relative distance 4.7e-10, 3.6e-9, 9.9e-9): a sum in
- * plain doubles with more error than that gets them wrong.
- */
-TEST(ranks_are_exact)
-{
-    static const struct {
-        size_t n, low, high;
-    } rows[] = {
-        {6, 1, 6},
-        {7, 1, 7},
-        {8, 1, 8},
-        {9, 2, 8},
-        {10, 2, 9},
-        {11, 2, 10},
-        {12, 3, 10},
-        {15, 4, 12},
-        {16, 4, 13},
-        {17, 5, 13},
-        {18, 5, 14},
-        {19, 5, 15},
-        {20, 6, 15},
-        {21, 6, 16},
-        {25, 8, 18},
-        {30, 10, 21},
-        {50, 18, 33},
-        {71, 27, 45},
-        {99, 40, 60},
-        {100, 40, 61},
-        {101, 41, 61},
-        {500, 228, 273},
-        {1000, 469, 532},
-        {1029, 483, 547},
-        {1030, 484, 547},
-        {1031, 484, 548},
-        {2000, 956, 1045},
-        {2048, 980, 1069},
-        {5000, 2431, 2570},
-        {10000, 4902, 5099},
-        {65536, 32517, 33020},
-        {100000, 49690, 50311},
-        {123457, 61384, 62074},
-        {500000, 249307, 250694},
-        {999999, 499020, 500980},
-        {1000000, 499020, 500981},
-        {965643, 481858, 483786},
-        {858491, 428337, 430155},
-        {966646, 482360, 484287},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        size_t low = 0;
-        size_t high = 0;
-        assert_true(xb_interval_ranks(rows[i].n, &low, &high));
-        if (low != rows[i].low || high != rows[i].high)
-            fail_msg("n = %zu has [%zu, %zu], not [%zu, %zu]", rows[i].n, rows[i].low, rows[i].high,
-                     low, high);
-    }
-}
+TEST_ROWS(ranks_are_exact, say_ranks)
 
 /* Medians 3, 10, 5, 7, 1, 9 of groups: 1 to 10 bound the median of groups, whatever is in them. */
 TEST(groups_bound_the_median_of_groups)
@@ -290,4 +120,93 @@ TEST(ranks_follow_the_definition)
         assert_int_equal(low, expected);
         assert_int_equal(high, n + 1 - expected);
     }
+}
+
+/* ---- a change in a row of values ---- */
+
+static void fill(double *values, size_t count, double middle, uint64_t *state)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] = middle * (1.0 + 0.002 * normal(state));
+}
+
+TEST(a_step_is_found_where_it_is)
+{
+    static const size_t places[] = {5, 8, 15, 23, 25};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        double values[30];
+        uint64_t random = i;
+        fill(values, places[i], 55.4, &random);
+        fill(values + places[i], 30 - places[i], 54.0, &random);
+        struct xb_change change = xb_change_find(values, 30, 1);
+        assert_true(change.is_tested && change.is_there);
+        assert_int_equal(change.at, places[i]);
+        assert_true(fabs(change.before - 55.4) < 0.2 && fabs(change.after - 54.0) < 0.2);
+        assert_true(change.probability <= 0.01);
+    }
+}
+
+/* One value that is far off is no change, however far. */
+TEST(an_outlier_is_no_change)
+{
+    double values[24];
+    uint64_t random = 7;
+    fill(values, 24, 55.4, &random);
+    values[12] = 5.0;
+    assert_false(xb_change_find(values, 24, 1).is_there);
+}
+
+TEST(few_values_say_nothing)
+{
+    const double values[] = {9, 9.1, 9.2, 9.3, 9.4, 1, 1.1, 1.2, 1.3, 1.4};
+    struct xb_change change = xb_change_find(values, 9, 1);
+    assert_false(change.is_tested || change.is_there);
+    /* Five on each side can be told, but not among many rows: of 252 ways to order them by side two
+     * are as extreme. */
+    change = xb_change_find(values, 10, 1);
+    assert_true(change.is_tested && change.is_there);
+    assert_int_equal(change.at, 5);
+    assert_true(change.probability > 0.004 && change.probability < 0.012);
+    assert_false(xb_change_find(values, 10, 3).is_there);
+}
+
+TEST(equal_values_do_not_change)
+{
+    double values[300];
+    for (size_t i = 0; i < 300; i++)
+        values[i] = 55.4;
+    assert_false(xb_change_find(values, 40, 1).is_there);
+    assert_true(xb_change_find(values, 40, 1).probability > 0.99);
+    assert_false(xb_change_find(values, 300, 1).is_there);
+}
+
+/* Rows in which nothing changed, at the level of 1 %: of 300 the test may find 8 at the most but
+ * once in 80 times, and these rows are always the same. */
+TEST(chance_is_told_as_chance)
+{
+    static const size_t counts[] = {14, 220};
+    static const size_t rows[] = {300, 50};
+    for (size_t k = 0; k < 2; k++) {
+        size_t found = 0;
+        uint64_t random = 11;
+        for (size_t i = 0; i < rows[k]; i++) {
+            double values[220];
+            fill(values, counts[k], 55.4, &random);
+            found += xb_change_find(values, counts[k], 1).is_there;
+        }
+        assert_true(found <= 8);
+    }
+}
+
+/* Of long rows fewer orders are counted. */
+TEST(a_small_step_is_found_in_long_rows)
+{
+    double values[400];
+    uint64_t random = 3;
+    fill(values, 100, 55.4, &random);
+    fill(values + 100, 300, 55.3, &random);
+    struct xb_change few = xb_change_find(values, 200, 1);
+    struct xb_change many = xb_change_find(values, 400, 1);
+    assert_true(few.is_there && many.is_there);
+    assert_true(few.at > 90 && few.at < 110 && many.at > 90 && many.at < 110);
 }

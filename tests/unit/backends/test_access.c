@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xferbench/access.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "testing.h"
 
 static const enum xb_access orders[] = {XB_ACCESS_SEQUENTIAL, XB_ACCESS_STRIDED, XB_ACCESS_RANDOM};

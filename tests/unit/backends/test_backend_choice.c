@@ -3,11 +3,7 @@
 #include "backends/registry.h"
 
 #include "record/mode_list.h"
-
-#include <stdio.h>
-#include <string.h>
-
-#include "testing.h"
+#include "rows.h"
 
 /* Two that are automatic and cannot be had, one that can, and one that has to be named. */
 static struct xb_backend broken, works, named;
@@ -69,63 +65,44 @@ static void note(void *argument, const struct xb_backend_entry *entry, const str
     snprintf(text + length, 100 - length, "%s %zu;", entry->name, probe->check_count);
 }
 
-TEST_WITH(test_auto_takes_the_first_that_can_run, set_up, NULL)
+/* "name | broken": the backend that is opened, and which were refused on the way. */
+static void say_opened(const struct row *row, char said[ROW_TEXT])
 {
     char refused[100] = "";
-    struct xb_probe probe;
-    assert_ptr_equal(xb_backend_open_first("auto", &probe, note, refused), &working_driver);
-    assert_int_equal(probe.device_count, 3);
-    assert_int_equal(probe.check_count, 0); /* nothing is left of the one before */
-    assert_string_equal(refused, "absent 0;broken 1;");
-    assert_int_equal(open_drivers, 1);
+    struct xb_probe probe = {.check_count = 7};
+    assert_int_equal(set_up(NULL), 0);
+    if (row->count > 1)
+        works.driver_open = fail_to_open;
+    const struct xb_driver *driver = xb_backend_open_first(row->part[0], &probe, note, refused);
+    say_also(
+        said, "%s with %u devices; refused: %s", driver != NULL ? driver->backend->name : "none",
+        driver != NULL ? (unsigned)probe.device_count : 0, refused[0] != '\0' ? refused : "nobody");
+    assert_true(driver == NULL || probe.check_count == 0); /* nothing is left of the one before */
+    assert_true(refused[0] != '\0' || probe.check_count == 0);
+    assert_int_equal(open_drivers, driver != NULL);
 }
+TEST_ROWS(the_first_that_can_run_is_opened, say_opened)
 
-TEST_WITH(test_auto_never_takes_one_that_has_to_be_named, set_up, NULL)
-{
-    char refused[100] = "";
-    struct xb_probe probe;
-    works.driver_open = fail_to_open;
-    assert_null(xb_backend_open_first("auto", &probe, note, refused));
-    assert_string_equal(refused, "absent 0;broken 1;works 1;");
-    assert_int_equal(open_drivers, 0);
-}
-
-TEST_WITH(test_a_name_means_that_one_alone, set_up, NULL)
-{
-    char refused[100] = "";
-    struct xb_probe probe;
-    assert_ptr_equal(xb_backend_open_first("named", &probe, note, refused), &named_driver);
-    assert_string_equal(refused, "");
-    assert_null(xb_backend_open_first("broken", &probe, note, refused));
-    assert_null(xb_backend_open_first("absent", &probe, note, refused));
-    assert_string_equal(refused, "broken 1;absent 0;");
-    assert_int_equal(open_drivers, 1);
-    probe.check_count = 7;
-    assert_null(xb_backend_open_first("nobody", &probe, note, refused));
-    assert_int_equal(probe.check_count, 0);
-}
-
-TEST_WITH(test_names_are_those_of_the_list, set_up, NULL)
+/* "which | room" */
+static void say_names(const struct row *row, char said[ROW_TEXT])
 {
     char text[64];
-    assert_string_equal(xb_backend_names(XB_BACKENDS_ALL, text, sizeof text),
-                        "absent, broken, works, named");
-    assert_string_equal(xb_backend_names(XB_BACKENDS_AUTOMATIC, text, sizeof text),
-                        "absent, broken, works");
-    assert_string_equal(xb_backend_names(XB_BACKENDS_BY_NAME, text, sizeof text), "named");
-    assert_string_equal(xb_backend_names(XB_BACKENDS_ALL, text, 10), "absent, b");
-    assert_string_equal(xb_backend_names(XB_BACKENDS_BY_NAME, text, 1), "");
+    int which = strcmp(row->part[0], "all") == 0         ? XB_BACKENDS_ALL
+                : strcmp(row->part[0], "automatic") == 0 ? XB_BACKENDS_AUTOMATIC
+                                                         : XB_BACKENDS_BY_NAME;
+    assert_int_equal(set_up(NULL), 0);
+    say_also(said, "%s", xb_backend_names(which, text, row_number(row, 1)));
 }
+TEST_ROWS(names_are_those_of_the_list, say_names)
 
-TEST_WITH(test_a_wrong_name_is_told, set_up, NULL)
+static void say_checked(const struct row *row, char said[ROW_TEXT])
 {
     struct xb_error error = {0};
-    assert_int_equal(xb_backend_check_name("auto", &error), XB_OK);
-    assert_int_equal(xb_backend_check_name("absent", &error), XB_OK);
-    assert_int_equal(xb_backend_check_name("borken", &error), XB_ERR_USAGE);
-    assert_string_equal(error.message, "--backend: there is no backend 'borken'; did you mean "
-                                       "'broken'? It takes absent, broken, works, named or auto");
-    assert_int_equal(xb_backend_check_name("quantum", &error), XB_ERR_USAGE);
-    assert_string_equal(error.message, "--backend: there is no backend 'quantum'. It takes absent, "
-                                       "broken, works, named or auto");
+    assert_int_equal(set_up(NULL), 0);
+    enum xb_status status = xb_backend_check_name(row->part[0], &error);
+    if (status == XB_OK)
+        say_also(said, "ok");
+    else
+        say_refused(said, status, &error);
 }
+TEST_ROWS(a_wrong_name_is_told, say_checked)

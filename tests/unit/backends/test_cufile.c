@@ -6,9 +6,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +20,8 @@ static struct fake_cufile *fake;
 static int descriptor = -1;
 static unsigned char memory[LENGTH + 4096];
 static const struct xb_pattern pattern = {.seed = 5};
+static struct xb_cufile_reads reads; /* of each test */
+static struct xb_error error;
 
 /* A file without a name, and the library where its user finds it. */
 static int prepare(NO_STATE)
@@ -41,43 +40,36 @@ static int prepare(NO_STATE)
     return fake != NULL && descriptor >= 0 ? 0 : -1;
 }
 
-/* The library as it is after it was opened, of CUDA 13.0. */
+/* The library as it is after it was opened, of CUDA 13.0, and a file open to be read by it. */
 static int start(NO_STATE)
 {
     *fake = (struct fake_cufile){.version = 1150,
                                  .opened = fake->opened,
                                  .stats_level = fake->stats_level,
                                  .counting = fake->counting};
+    fake->counted[FAKE_CUFILE_POSIX] = 1000; /* what others read before does not count */
     memset(memory, 0, sizeof memory);
-    return 0;
+    error = (struct xb_error){.status = XB_OK};
+    return xb_cufile_reads_open(&reads, descriptor, &error) == XB_OK ? 0 : -1;
 }
 
 /* The memory is not known any more, nor is any file. */
 static int end(NO_STATE)
 {
+    xb_cufile_reads_close(&reads);
     xb_cufile_forget(memory);
     return fake->files == 0 && fake->buffers == 0 ? 0 : -1;
 }
 
-static struct xb_cufile_reads open_it(void)
+static void read_it(struct xb_cufile_reads *by, uint64_t from, uint64_t to, uint64_t bytes)
 {
-    struct xb_cufile_reads reads;
-    struct xb_error error;
-    assert_int_equal(xb_cufile_reads_open(&reads, descriptor, &error), XB_OK);
-    return reads;
-}
-
-static void read_it(struct xb_cufile_reads *reads, uint64_t from, uint64_t to, uint64_t bytes)
-{
-    struct xb_error error;
-    assert_int_equal(xb_cufile_reads_read(reads, from, memory, sizeof memory, to, bytes, &error),
+    assert_int_equal(xb_cufile_reads_read(by, from, memory, sizeof memory, to, bytes, &error),
                      XB_OK);
     assert_int_equal(xb_host_check(memory + to, from, bytes, pattern).wrong_bytes, 0);
 }
 
 FIXTURE_TEST(finds_and_opens_the_library_once)
 {
-    struct xb_error error;
     assert_string_equal(xb_cufile_path(), FAKE_FOLDER "/libcufile.so.0");
     for (int times = 0; times < 2; times++)
         assert_int_equal(xb_cufile_open(&error), XB_OK);
@@ -88,20 +80,18 @@ FIXTURE_TEST(finds_and_opens_the_library_once)
 
 FIXTURE_TEST(reads_until_all_is_there)
 {
-    struct xb_cufile_reads reads = open_it();
     read_it(&reads, 0, 0, LENGTH);
     assert_int_equal(fake->reads, 1);
     fake->most = 1000;
     read_it(&reads, 1, 4096, 5000);
     assert_int_equal(fake->reads, 6);
-    xb_cufile_reads_close(&reads);
 }
 
 /* Memory is made known once, whether it is taken or not, and forgotten before it is freed. */
 FIXTURE_TEST(memory_is_made_known_once)
 {
-    struct xb_cufile_reads reads = open_it();
-    struct xb_cufile_reads other = open_it();
+    struct xb_cufile_reads other;
+    assert_int_equal(xb_cufile_reads_open(&other, descriptor, &error), XB_OK);
     read_it(&reads, 0, 0, 4096);
     read_it(&other, 4096, 8192, 4096);
     assert_int_equal(fake->buffers, 1);
@@ -115,19 +105,15 @@ FIXTURE_TEST(memory_is_made_known_once)
     fake->buffer_code = 0;
     read_it(&reads, 0, 0, 4096);
     assert_int_equal(fake->buffers, 0);
-    xb_cufile_reads_close(&reads);
     xb_cufile_reads_close(&other);
 }
 
 FIXTURE_TEST(a_file_that_ends_is_a_failure)
 {
-    struct xb_error error = {0};
-    struct xb_cufile_reads reads = open_it();
     assert_int_equal(
         xb_cufile_reads_read(&reads, LENGTH - 10, memory, sizeof memory, 0, 30, &error),
         XB_ERR_RUNTIME);
     assert_non_null(strstr(error.message, "20 bytes too early"));
-    xb_cufile_reads_close(&reads);
 }
 
 FIXTURE_TEST(failures_keep_their_names)
@@ -140,9 +126,7 @@ FIXTURE_TEST(failures_keep_their_names)
                     {-5014, 0, "CU_FILE_CUDA_POINTER_RANGE_ERROR"},
                     {-5008, 0, "CU_FILE_IO_NOT_SUPPORTED"},
                     {-5999, 0, "CUfileOpError"}};
-    struct xb_cufile_reads reads = open_it();
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
-        struct xb_error error = {0};
         fake->read_result = failures[i].result;
         fake->read_errno = failures[i].code;
         assert_int_equal(xb_cufile_reads_read(&reads, 4096, memory, sizeof memory, 0, 1, &error),
@@ -154,7 +138,6 @@ FIXTURE_TEST(failures_keep_their_names)
         assert_string_equal(error.call, "cuFileRead");
         assert_non_null(strstr(error.message, "4096"));
     }
-    xb_cufile_reads_close(&reads);
 }
 
 FIXTURE_TEST(a_refused_file_is_unsupported)
@@ -169,10 +152,9 @@ FIXTURE_TEST(a_refused_file_is_unsupported)
                     {5030, XB_ERR_RUNTIME, "CU_FILE_INTERNAL_ERROR"}};
     fake->cuda_code = 719;
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        struct xb_cufile_reads reads;
-        struct xb_error error = {0};
+        struct xb_cufile_reads refused;
         fake->register_code = refusals[i].code;
-        assert_int_equal(xb_cufile_reads_open(&reads, descriptor, &error), refusals[i].status);
+        assert_int_equal(xb_cufile_reads_open(&refused, descriptor, &error), refusals[i].status);
         assert_int_equal(error.native_code, refusals[i].code);
         assert_string_equal(error.native_name, refusals[i].name);
         assert_string_equal(error.call, "cuFileHandleRegister");
@@ -180,11 +162,10 @@ FIXTURE_TEST(a_refused_file_is_unsupported)
     }
 }
 
-static void expect_way(struct xb_cufile_reads *reads, bool is_direct, const char *said)
+static void expect_way(bool is_direct, const char *said)
 {
     struct xb_file_way way = {.is_direct = !is_direct};
-    struct xb_error error;
-    assert_int_equal(xb_cufile_reads_way(reads, &way, &error), XB_OK);
+    assert_int_equal(xb_cufile_reads_way(&reads, &way, &error), XB_OK);
     assert_int_equal(way.is_direct, is_direct);
     if (strstr(way.how, said) == NULL)
         fail_msg("'%s' does not say '%s'", way.how, said);
@@ -194,23 +175,20 @@ static void expect_way(struct xb_cufile_reads *reads, bool is_direct, const char
 /* What others read before does not count. One read through the host's memory is no direct way. */
 FIXTURE_TEST(what_is_counted_is_told)
 {
-    fake->counted[FAKE_CUFILE_POSIX] = 1000;
-    struct xb_cufile_reads reads = open_it();
     fake->way = FAKE_CUFILE_NVFS;
     read_it(&reads, 0, 0, 4096);
     read_it(&reads, 0, 0, 4096);
-    expect_way(&reads, true, "cuFile 1.15, as it counts reads: 2 by nvidia-fs, 0 by P2PDMA, 0 in");
+    expect_way(true, "cuFile 1.15, as it counts reads: 2 by nvidia-fs, 0 by P2PDMA, 0 in");
     fake->way = FAKE_CUFILE_P2P;
     read_it(&reads, 0, 0, 4096);
-    expect_way(&reads, true, "2 by nvidia-fs, 1 by P2PDMA, 0 in compatibility mode");
+    expect_way(true, "2 by nvidia-fs, 1 by P2PDMA, 0 in compatibility mode");
     fake->way = FAKE_CUFILE_POSIX;
     read_it(&reads, 0, 0, 4096);
-    expect_way(&reads, false, "2 by nvidia-fs, 1 by P2PDMA, 1 in compatibility mode (through");
+    expect_way(false, "2 by nvidia-fs, 1 by P2PDMA, 1 in compatibility mode (through");
     fake->counted[FAKE_CUFILE_POSIX] = UINT64_C(12345678901);
     fake->counted[FAKE_CUFILE_NVFS] = UINT64_C(12345678901);
     fake->counted[FAKE_CUFILE_P2P] = UINT64_C(12345678901);
-    expect_way(&reads, false, "memory)");
-    xb_cufile_reads_close(&reads);
+    expect_way(false, "memory)");
 }
 
 /* Without counts only what the set-up rules out is certain. */
@@ -230,15 +208,13 @@ FIXTURE_TEST(without_counts_the_set_up_is_told)
         {0, 0, 0, false, "cuFile, not counted"},
     };
     fake->counts_nothing = true;
-    struct xb_cufile_reads reads = open_it();
     read_it(&reads, 0, 0, 4096);
     for (size_t i = 0; i < sizeof set_ups / sizeof set_ups[0]; i++) {
         fake->version = set_ups[i].version;
         fake->nvfs_major = set_ups[i].major;
         fake->nvfs_control = set_ups[i].control;
-        expect_way(&reads, set_ups[i].is_direct, set_ups[i].said);
+        expect_way(set_ups[i].is_direct, set_ups[i].said);
     }
-    xb_cufile_reads_close(&reads);
 }
 
 /* The real one does, now and then. The exit code and what was printed are kept. */
@@ -251,7 +227,6 @@ FIXTURE_TEST(a_library_that_crashes_at_the_end_does_no_harm)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        struct xb_error error;
         fake->crashes_at_end = xb_cufile_open(&error) == XB_OK;
         fputs("printed", printed);
         exit(7);

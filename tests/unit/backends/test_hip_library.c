@@ -9,10 +9,6 @@
 
 #include "backends/gpu/kernels.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "testing.h"
 
 #define SKIPPED 77

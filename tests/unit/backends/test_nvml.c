@@ -3,12 +3,9 @@
 #include "backends/cuda/nvml.h"
 #include "doubles/fake_nvml.h"
 #include "link/verdict.h"
+#include "rows.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "testing.h"
 
 #define FIXTURE_TEST(function) TEST_WITH(function, start, NULL)
 
@@ -49,45 +46,93 @@ static struct xb_findings judge(void)
     return verdict.found;
 }
 
-static void assert_found(const char *code)
+/* "old driver", "blackwell", "no PCIe", or of a link: "2 missing", "5 inactive", "4 falls", "7 has
+ * 11 replays", "4 gets 1 recoveries" between the readings; "all" are all links. */
+static void change_device(const char *word)
 {
-    struct xb_findings findings = judge();
-    assert_string_equal(findings.reason_count > 0 ? findings.reasons[0].code : "", code);
-    assert_true(findings.reason_count <= 1);
+    static const struct {
+        const char *name;
+        unsigned counter;
+    } counters[] = {{"replays", FAKE_NVML_REPLAY},
+                    {"recoveries", FAKE_NVML_RECOVERY},
+                    {"failed", FAKE_NVML_FAILED_RECOVERY},
+                    {"flits", FAKE_NVML_CRC_FLIT}};
+    unsigned link = 0, count = 0;
+    char what[16] = "", name[16] = "";
+    bool all = strncmp(word, "all ", 4) == 0;
+    if (sscanf(word, "%u %15s %u %15s", &link, what, &count, name) < 2)
+        (void)sscanf(word, "all %15s %u %15s", what, &count, name);
+    if (strcmp(word, "old driver") == 0)
+        fake->kind = FAKE_NVML_OLD_DRIVER;
+    else if (strcmp(word, "blackwell") == 0)
+        fake->kind = FAKE_NVML_BLACKWELL;
+    else if (strcmp(word, "no PCIe") == 0)
+        fake->no_pcie = true;
+    for (unsigned i = all ? 0 : link; what[0] != '\0' && i <= (all ? FAKE_NVML_LINKS - 1 : link);
+         i++) {
+        fake->links[0][i].missing |= strcmp(what, "missing") == 0;
+        fake->links[0][i].inactive |= strcmp(what, "inactive") == 0;
+        fake->links[0][i].falls |= strcmp(what, "falls") == 0;
+        for (size_t k = 0; k < sizeof counters / sizeof counters[0]; k++)
+            if (strcmp(counters[k].name, name) == 0 && strcmp(what, "has") == 0)
+                fake->links[0][i].counts[counters[k].counter] = count;
+            else if (strcmp(counters[k].name, name) == 0)
+                fake->links[0][i].rises[counters[k].counter] = count;
+    }
 }
 
-FIXTURE_TEST(tells_the_state_of_a_device)
+static void say_links(char said[ROW_TEXT])
 {
+    static const char *const counters[XB_NVLINK_COUNTERS] = {[XB_NVLINK_REPLAYS] = "replays",
+                                                             [XB_NVLINK_RECOVERIES] = "recoveries",
+                                                             [XB_NVLINK_FAILED_RECOVERIES] =
+                                                                 "failed",
+                                                             [XB_NVLINK_CRC_ERRORS] = "CRC"};
+    say_also(said, "%u active, %u not", before.nvlinks_active, before.nvlinks_inactive);
+    for (unsigned i = 0; i < XB_NVLINKS; i++) {
+        const struct xb_nvlink *link = &before.nvlinks[i];
+        char own[100] = "";
+        assert_true(link->rate == (link->active ? 26.562e9 : 0));
+        for (size_t k = 0; k < XB_NVLINK_COUNTERS; k++)
+            if (link->counted[k] && (link->counts[k] > 0 || i == 0))
+                snprintf(own + strlen(own), sizeof own - strlen(own), " %d %s",
+                         (int)link->counts[k], counters[k]);
+        if (own[0] != '\0' || link->known != (i < FAKE_NVML_LINKS) || link->active != link->known)
+            say_also(said, "; %u%s%s%s", i, link->known ? "" : " unknown",
+                     link->active ? "" : " inactive", own);
+    }
+}
+
+/* What is told after the changes, which may be several, and what a verdict finds then. */
+static void say_device(const struct row *row, char said[ROW_TEXT])
+{
+    (void)start(NULL);
+    for (size_t i = 0; i < row->count; i++)
+        change_device(row->part[i]);
+    struct xb_findings findings = judge();
+    assert_true(before.nvlinks_known);
+    say_links(said);
+    assert_true(findings.reason_count <= 1);
+    say_also(said, "; finds %s", findings.reason_count > 0 ? findings.reasons[0].code : "nothing");
+}
+TEST_ROWS(links_are_told_and_judged, say_device)
+
+static void say_state(const struct row *row, char said[ROW_TEXT])
+{
+    (void)start(NULL);
+    change_device(row->part[0]);
     xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
     assert_true(after.replays_known && after.clocks_known && after.throttle_known);
-    assert_int_equal(after.replays, 7);
-    assert_int_equal(after.sm_clock_mhz, 1980);
-    assert_int_equal(after.memory_clock_mhz, 3201);
-    assert_string_equal(after.throttle, "idle, power cap");
-    assert_false(after.slowed_by_hardware);
-}
-
-/* By the numbers of the NVML API Reference Guide, "Field Value Enums". */
-FIXTURE_TEST(tells_what_the_pcie_link_counts)
-{
-    static const unsigned fields[XB_PCIE_COUNTERS] = {169, 173, 174, 175, 176, 177,
-                                                      178, 179, 180, 181, 182, 183};
-    xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
-    for (size_t i = 0; i < XB_PCIE_COUNTERS; i++) {
-        assert_true(after.counted[i]);
-        assert_int_equal(after.counts[i], fields[i]);
-    }
-    assert_true(after.traffic_known);
-    assert_int_equal(after.bytes_sent, 197);
-    assert_int_equal(after.bytes_received, 198);
-    assert_int_equal(after.memory_clock_best_mhz, 3202);
-    fake->no_pcie = true;
-    xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
+    say_also(said, "%d replays, %u MHz, memory %u of %u MHz, %s%s; PCIe", (int)after.replays,
+             after.sm_clock_mhz, after.memory_clock_mhz, after.memory_clock_best_mhz,
+             after.throttle, after.slowed_by_hardware ? ", slowed" : "");
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
-        assert_false(after.counted[i]);
-    assert_false(after.traffic_known);
-    assert_true(after.replays_known);
+        if (after.counted[i])
+            say_also(said, " %d", (int)after.counts[i]);
+    if (after.traffic_known)
+        say_also(said, "; %d sent, %d received", (int)after.bytes_sent, (int)after.bytes_received);
 }
+TEST_ROWS(the_state_of_a_device_is_told, say_state)
 
 FIXTURE_TEST(reads_the_parts_that_are_asked_for)
 {
@@ -101,82 +146,6 @@ FIXTURE_TEST(reads_the_parts_that_are_asked_for)
         assert_int_equal(after.throttle_known, (parts & XB_HEALTH_CLOCKS) != 0);
         assert_int_equal(after.nvlinks_known, (parts & XB_HEALTH_NVLINKS) != 0);
     }
-}
-
-FIXTURE_TEST(tells_each_link)
-{
-    fake->links[0][2].missing = true;
-    fake->links[0][5].inactive = true;
-    fake->links[0][7].counts[FAKE_NVML_REPLAY] = 11;
-    fake->links[0][7].counts[FAKE_NVML_RECOVERY] = 12;
-    fake->links[0][7].counts[FAKE_NVML_CRC_FLIT] = 13;
-    xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
-    assert_true(after.nvlinks_known);
-    assert_int_equal(after.nvlinks_active, FAKE_NVML_LINKS - 2);
-    assert_int_equal(after.nvlinks_inactive, 1);
-    for (unsigned i = 0; i < XB_NVLINKS; i++) {
-        const struct xb_nvlink *link = &after.nvlinks[i];
-        assert_int_equal(link->known, i < FAKE_NVML_LINKS && i != 2);
-        assert_int_equal(link->active, link->known && i != 5);
-        assert_true(link->rate == (link->active ? 26.562e9 : 0));
-        assert_int_equal(link->counted[XB_NVLINK_RECOVERIES], link->known);
-        assert_false(link->counted[XB_NVLINK_FAILED_RECOVERIES]);
-        assert_int_equal(link->counts[XB_NVLINK_REPLAYS], i == 7 ? 11 : 0);
-        assert_int_equal(link->counts[XB_NVLINK_RECOVERIES], i == 7 ? 12 : 0);
-        assert_int_equal(link->counts[XB_NVLINK_CRC_ERRORS], i == 7 ? 13 : 0);
-    }
-}
-
-FIXTURE_TEST(asks_the_function_where_there_are_no_fields)
-{
-    fake->kind = FAKE_NVML_OLD_DRIVER;
-    fake->links[0][7].counts[FAKE_NVML_REPLAY] = 11;
-    fake->links[0][7].counts[FAKE_NVML_RECOVERY] = 12;
-    fake->links[0][7].counts[FAKE_NVML_CRC_FLIT] = 13;
-    xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
-    assert_true(after.nvlinks[7].rate == 26.562e9);
-    assert_int_equal(after.nvlinks[7].counts[XB_NVLINK_REPLAYS], 11);
-    assert_int_equal(after.nvlinks[7].counts[XB_NVLINK_RECOVERIES], 12);
-    assert_int_equal(after.nvlinks[7].counts[XB_NVLINK_CRC_ERRORS], 13);
-    assert_found("");
-}
-
-FIXTURE_TEST(tells_what_blackwell_counts)
-{
-    fake->kind = FAKE_NVML_BLACKWELL;
-    fake->links[0][7].counts[FAKE_NVML_RECOVERY] = 12;
-    fake->links[0][7].counts[FAKE_NVML_FAILED_RECOVERY] = 2;
-    xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
-    assert_false(after.nvlinks[7].counted[XB_NVLINK_REPLAYS]);
-    assert_false(after.nvlinks[7].counted[XB_NVLINK_CRC_ERRORS]);
-    assert_int_equal(after.nvlinks[7].counts[XB_NVLINK_RECOVERIES], 12);
-    assert_int_equal(after.nvlinks[7].counts[XB_NVLINK_FAILED_RECOVERIES], 2);
-    fake->links[0][7].rises[FAKE_NVML_FAILED_RECOVERY] = 1;
-    assert_found("XB-NVLINK-ERRORS");
-}
-
-/* Seen on two H200s: CRC_DATA and ECC_DATA rise on every link. */
-FIXTURE_TEST(a_healthy_device_raises_no_alarm)
-{
-    assert_found("");
-    for (size_t i = 0; i < FAKE_NVML_LINKS; i++) {
-        fake->links[0][i].counts[FAKE_NVML_REPLAY] = 100; /* before the test */
-        fake->links[0][i].rises[FAKE_NVML_CRC_FLIT] = 100;
-        fake->links[0][i].rises[FAKE_NVML_REPLAY] = 1;
-    }
-    assert_found("");
-}
-
-FIXTURE_TEST(faults_are_found)
-{
-    fake->links[0][4].rises[FAKE_NVML_RECOVERY] = 1;
-    assert_found("XB-NVLINK-ERRORS");
-    start(NULL);
-    fake->links[0][4].rises[FAKE_NVML_REPLAY] = 100;
-    assert_found("XB-NVLINK-REPLAY");
-    start(NULL);
-    fake->links[0][4].falls = true;
-    assert_found("XB-NVLINK-DOWN");
 }
 
 FIXTURE_TEST(tells_how_two_devices_are_connected)

@@ -2,9 +2,6 @@
 #include "backends/verify.h"
 #include "backends/words.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "testing.h"
 
 /* More than one of the parts in which threads take it, and no multiple of anything. */
@@ -88,22 +85,6 @@ TEST(test_shifts_and_swaps_show)
         assert_true(mismatch.wrong_bytes > BYTES / 100 * 98); /* bytes agree by chance, 1 in 256 */
         assert_true(mismatch.first_offset < 16);
     }
-    free(bytes);
-}
-
-/* Over several threads' parts: nothing is skipped or counted twice, and the first is the first. */
-TEST(test_large_ranges_are_whole)
-{
-    unsigned char *bytes = malloc(BYTES);
-    assert_non_null(bytes);
-    xb_host_fill(bytes, 0, BYTES, pattern);
-    assert_true(xb_host_check(bytes, 0, BYTES, pattern).wrong_bytes == 0);
-    const uint64_t places[] = {(4 << 20) - 1, 4 << 20, 8 << 20, BYTES - 1};
-    for (size_t i = 0; i < 4; i++)
-        bytes[places[i]] ^= 0xFF;
-    struct xb_mismatch mismatch = xb_host_check(bytes, 0, BYTES, pattern);
-    assert_true(mismatch.wrong_bytes == 4);
-    assert_true(mismatch.first_offset == places[0]);
     free(bytes);
 }
 
@@ -213,24 +194,29 @@ TEST(test_fill_takes_the_steps)
     }
 }
 
-/* Over several threads' parts, where only the last has a tail. */
-TEST(test_steps_of_large_ranges)
+/* Over several threads' parts, where only the last has a tail: nothing is skipped or counted twice,
+ * and the first is the first. */
+TEST(test_large_ranges_are_whole)
 {
-    const struct xb_pattern with = {.seed = 42, .flip = 0, .steps = 77};
+    const uint64_t places[] = {(4 << 20) - 1, 4 << 20, 8 << 20, BYTES - 1};
     unsigned char *bytes = malloc(BYTES);
     assert_non_null(bytes);
-    xb_host_fill(bytes, 0, BYTES, pattern);
-    for (uint64_t at = 0; at + 8 <= BYTES; at += 8) {
-        unsigned long long word;
-        memcpy(&word, bytes + at, 8);
-        word = stepped(word, 77);
-        memcpy(bytes + at, &word, 8);
+    for (uint64_t steps = 0; steps < 100; steps += 77) {
+        const struct xb_pattern with = {.seed = 42, .flip = 0, .steps = steps};
+        xb_host_fill(bytes, 0, BYTES, pattern);
+        for (uint64_t at = 0; at + 8 <= BYTES; at += 8) {
+            unsigned long long word;
+            memcpy(&word, bytes + at, 8);
+            word = stepped(word, steps);
+            memcpy(bytes + at, &word, 8);
+        }
+        assert_true(xb_host_check(bytes, 0, BYTES, with).wrong_bytes == 0);
+        for (size_t i = 0; i < 4; i++)
+            bytes[places[i]] ^= 0xFF;
+        struct xb_mismatch mismatch = xb_host_check(bytes, 0, BYTES, with);
+        assert_true(mismatch.wrong_bytes == 4);
+        assert_true(mismatch.first_offset == places[0]);
     }
-    assert_true(xb_host_check(bytes, 0, BYTES, with).wrong_bytes == 0);
-    bytes[(8 << 20) + 3] ^= 0x10;
-    struct xb_mismatch mismatch = xb_host_check(bytes, 0, BYTES, with);
-    assert_true(mismatch.wrong_bytes == 1);
-    assert_true(mismatch.first_offset == (8 << 20) + 3);
     free(bytes);
 }
 
@@ -309,4 +295,102 @@ TEST(test_wrong_bytes_are_counted_across_blocks)
             assert_int_equal(found.first_offset, offset + places[i]);
         }
     }
+}
+
+/* ---- the digest, against the sum of the words, one by one ---- */
+
+/* The sum by its definition; every step is taken. */
+static uint64_t sum_of(const unsigned char *memory, uint64_t bytes, uint64_t steps)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; 8 * i < bytes; i++) {
+        unsigned long long word = 0;
+        size_t count = bytes - 8 * i < 8 ? (size_t)(bytes - 8 * i) : 8;
+        for (size_t byte = 0; byte < count; byte++)
+            word |= (unsigned long long)memory[8 * i + byte] << (8 * byte);
+        if (count == 8)
+            word = stepped(word, steps);
+        sum += xb_digest_word(word, i);
+    }
+    return sum;
+}
+
+/* The output of SplitMix64 that test_pattern.c takes from other implementations: at seed 1234567,
+ * whose first counter is a golden ratio behind it. */
+TEST(test_a_word_is_an_output_of_splitmix64)
+{
+    const unsigned long long counter = 1234567ULL + 0x9E3779B97F4A7C15ULL;
+    for (unsigned long long i = 0; i < 3; i++)
+        assert_true(xb_digest_word(counter - (i + 1) * 0xD1342543DE82EF95ULL, i) ==
+                    6457827717110365317ULL);
+}
+
+TEST(test_every_short_length_at_any_address)
+{
+    unsigned char memory[128];
+    xb_host_fill(memory, 0, sizeof memory, pattern);
+    assert_true(xb_digest_memory(memory, 0) == 0);
+    for (uint64_t from = 0; from < 9; from++)
+        for (uint64_t bytes = 1; bytes <= 100; bytes++) {
+            uint64_t sum = sum_of(memory + from, bytes, 0);
+            assert_true(xb_digest_memory(memory + from, bytes) == sum);
+            assert_true(xb_digest_stepped(memory + from, bytes, 0) == sum);
+        }
+}
+
+/* The word that is not whole takes no step, wherever the range ends in its pattern. */
+TEST(test_steps_are_those_of_whole_words)
+{
+    unsigned char memory[128];
+    unsigned char stepped[128];
+    for (uint64_t steps = 0; steps < 4; steps++)
+        for (uint64_t bytes = 1; bytes <= 100; bytes++) {
+            const struct xb_pattern computed = {.seed = 42, .flip = 0, .steps = steps};
+            xb_host_fill(memory, 16, bytes, pattern);
+            xb_host_fill(stepped, 16, bytes, computed);
+            uint64_t sum = sum_of(memory, bytes, steps);
+            assert_true(xb_digest_stepped(memory, bytes, steps) == sum);
+            assert_true(xb_digest_memory(stepped, bytes) == sum);
+        }
+}
+
+/* However many threads share it. */
+TEST(test_large_ranges)
+{
+    const struct xb_pattern plain = {.seed = 7, .flip = XB_PATTERN_POISON};
+    unsigned char *memory = malloc(BYTES);
+    assert_non_null(memory);
+    xb_host_fill(memory, 4096, BYTES, plain);
+    uint64_t sum = sum_of(memory, BYTES, 5);
+    assert_true(xb_digest_stepped(memory, BYTES, 5) == sum);
+    assert_true(xb_digest_memory(memory, BYTES) == sum_of(memory, BYTES, 0));
+    free(memory);
+}
+
+TEST(test_accidents_show)
+{
+    unsigned char memory[4096];
+    const struct xb_pattern other = {.seed = 43, .flip = 0};
+    xb_host_fill(memory, 0, sizeof memory, pattern);
+    const uint64_t right = xb_digest_memory(memory, sizeof memory);
+    for (uint64_t i = 0; i < 8 * sizeof memory; i++) { /* every single bit */
+        xb_host_fill(memory, 0, sizeof memory, pattern);
+        memory[i / 8] ^= (unsigned char)(1u << (i % 8));
+        assert_true(xb_digest_memory(memory, sizeof memory) != right);
+        i += i < 64 ? 0 : 61;
+    }
+    for (uint64_t i = 0; i + 16 <= sizeof memory; i += 8) { /* neighbours that changed places */
+        xb_host_fill(memory, 0, sizeof memory, pattern);
+        unsigned char word[8];
+        memcpy(word, memory + i, 8);
+        memmove(memory + i, memory + i + 8, 8);
+        memcpy(memory + i + 8, word, 8);
+        assert_true(xb_digest_memory(memory, sizeof memory) != right);
+    }
+    xb_host_fill(memory, 8, sizeof memory, pattern);
+    assert_true(xb_digest_memory(memory, sizeof memory) != right);
+    xb_host_fill(memory, 0, sizeof memory, other);
+    assert_true(xb_digest_memory(memory, sizeof memory) != right);
+    memset(memory, 0, sizeof memory); /* zeros count by how many they are */
+    assert_true(xb_digest_memory(memory, 8) != xb_digest_memory(memory, 16));
 }

@@ -6,8 +6,6 @@
 #include "doubles/fake_backend.h"
 #include "measure/engine/stage.h"
 
-#include <string.h>
-
 #include "testing.h"
 
 static void refuse_backend(const struct xb_backend *backend, const char *part)
@@ -109,6 +107,13 @@ static void refuse_mode(const struct xb_mode *mode)
     assert_string_not_equal(error.message, "");
 }
 
+static void accept_mode(const struct xb_mode *mode)
+{
+    struct xb_error error;
+    const struct xb_mode *const modes[] = {mode, NULL};
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+}
+
 static void says_nothing(struct xb_reading *reading)
 {
     (void)reading;
@@ -117,20 +122,18 @@ static void says_nothing(struct xb_reading *reading)
 /* A mode of pairs is asked for pairs, any other for a device at a size or at all of them. */
 TEST(test_lines_of_the_reading_are_checked)
 {
-    struct xb_error error;
     struct xb_reading_line lines[] = {
         {.label = "twelve chars", .code = "XB-NOTHING", .say = says_nothing}, {.label = NULL}};
     struct xb_mode mode = *xb_mode_find("pageable");
-    const struct xb_mode *const modes[] = {&mode, NULL};
     mode.reading = lines;
-    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    accept_mode(&mode);
     mode.pairs = true;
     refuse_mode(&mode);
     mode.pairs = false;
     lines[0].say_of_sizes = says_nothing;
     refuse_mode(&mode); /* one of the two */
     lines[0].say = NULL;
-    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    accept_mode(&mode);
     lines[0].code = NULL;
     refuse_mode(&mode);
     lines[0] = (struct xb_reading_line){.label = "nobody", .code = "XB-NOTHING"};
@@ -142,30 +145,26 @@ TEST(test_lines_of_the_reading_are_checked)
 
 TEST(test_modes_are_checked)
 {
+#define FIELD(name)                                                                                \
+    {                                                                                              \
+        offsetof(struct xb_mode, name), sizeof(((struct xb_mode *)NULL)->name)                     \
+    }
+    static const struct {
+        size_t at, bytes;
+    } needed[] = {FIELD(name),    FIELD(summary), FIELD(description), FIELD(directions),
+                  FIELD(variant), FIELD(buffers), FIELD(setup),       FIELD(prepare),
+                  FIELD(submit),  FIELD(verify),  FIELD(by_default)};
     struct xb_mode whole = *xb_mode_find("pageable");
     whole.variant_option = NULL;
     whole.variant = "malloc";
-#define MODE_WITHOUT(field)                                                                        \
-    do {                                                                                           \
-        struct xb_mode mode = whole;                                                               \
-        mode.field = 0;                                                                            \
-        refuse_mode(&mode);                                                                        \
-    } while (0)
-    MODE_WITHOUT(name);
-    MODE_WITHOUT(summary);
-    MODE_WITHOUT(description);
-    MODE_WITHOUT(directions);
-    MODE_WITHOUT(variant);
-    MODE_WITHOUT(buffers);
-    MODE_WITHOUT(setup);
-    MODE_WITHOUT(prepare);
-    MODE_WITHOUT(submit);
-    MODE_WITHOUT(verify);
-    MODE_WITHOUT(by_default);
-    struct xb_mode mode = whole;
-    mode.by_default = XB_D2D; /* which it does not know */
-    mode.directions = XB_H2D | XB_D2H;
-    refuse_mode(&mode);
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        struct xb_mode mode = whole;
+        memset((char *)&mode + needed[i].at, 0, needed[i].bytes);
+        refuse_mode(&mode);
+    }
+    whole.by_default = XB_D2D; /* which it does not know */
+    whole.directions = XB_H2D | XB_D2H;
+    refuse_mode(&whole);
 }
 
 static enum xb_status run_nothing(struct xb_mode_context *context, const struct xb_turn *turn,
@@ -180,7 +179,6 @@ static enum xb_status run_nothing(struct xb_mode_context *context, const struct 
 /* What the runner drives must be what it can drive. */
 TEST(test_stages_of_modes_are_checked)
 {
-    struct xb_error error;
     struct xb_stage stages[XB_STAGES + 2] = {
         {.name = "read", .engine = XB_ENGINE_HOST, .run = run_nothing},
         {.name = "in", .engine = XB_ENGINE_COPY, .run = run_nothing},
@@ -188,13 +186,12 @@ TEST(test_stages_of_modes_are_checked)
     };
     const struct xb_stage right = stages[1];
     struct xb_mode mode = *xb_mode_find("double-buffer");
-    const struct xb_mode *const modes[] = {&mode, NULL};
     const struct xb_figure *const figures[] = {mode.references[0].figure, NULL};
     const struct xb_figure stranger = {.name = "stranger", .unit = XB_UNIT_RATIO};
     mode.stages = stages;
     mode.figures = figures;
     mode.references = NULL;
-    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    accept_mode(&mode);
 #define REFUSE_STAGE(field, value)                                                                 \
     do {                                                                                           \
         stages[1].field = value;                                                                   \
@@ -210,38 +207,36 @@ TEST(test_stages_of_modes_are_checked)
     REFUSE_STAGE(wait, &stranger);
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g"};
     for (size_t i = 0; i < XB_STAGES - 2; i++) {
-        assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+        accept_mode(&mode);
         stages[3 + i] = right;
         stages[3 + i].name = names[i];
     }
     refuse_mode(&mode); /* one too many */
     stages[XB_STAGES].name = NULL;
-    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    accept_mode(&mode);
     mode.submit = xb_mode_find("pinned")->submit;
     refuse_mode(&mode);
     mode.stages = NULL;
-    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    accept_mode(&mode);
     mode.submit = xb_line_submit;
     refuse_mode(&mode);
 }
 
 TEST(test_references_of_modes_are_checked)
 {
-    struct xb_error error;
     struct xb_mode mode = *xb_mode_find("double-buffer"); /* of three stages */
-    const struct xb_mode *const modes[] = {&mode, NULL};
     struct xb_line_part part = {.stages = 1u << 2};
     struct xb_reference references[] = {{.figure = mode.references[0].figure, .part = &part},
                                         {.figure = NULL}};
     mode.references = references;
-    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    accept_mode(&mode);
     part.stages = 1u << 3;
     refuse_mode(&mode);
     part.stages = 0; /* all */
     references[0].submit = xb_line_submit;
     refuse_mode(&mode); /* either */
     references[0].part = NULL;
-    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    accept_mode(&mode);
     references[0].submit = NULL;
     refuse_mode(&mode); /* or */
     references[0].part = &part;
@@ -253,16 +248,14 @@ TEST(test_references_of_modes_are_checked)
 /* A latency that compare did not judge by, or took for a rate, would be one that nobody watches. */
 TEST(test_latencies_of_modes_are_checked)
 {
-    struct xb_error error;
     struct xb_figure latency = *xb_mode_find("loads")->latency;
     const struct xb_figure *figures[] = {&latency, NULL};
     struct xb_mode mode = *xb_mode_find("loads");
-    const struct xb_mode *const modes[] = {&mode, NULL};
     mode.latency = &latency;
     refuse_mode(&mode); /* not one of its figures */
     latency.name = "another_latency";
     mode.figures = figures;
-    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    accept_mode(&mode);
     latency.gates = false;
     refuse_mode(&mode);
     latency.gates = true;

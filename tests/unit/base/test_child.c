@@ -1,78 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* pipe2 */
 /* The supervisor of child processes. Nothing here waits for time to pass: processes tell each other
- * through channels and pipes, and the clock and waitpid() are these where a process is to be stuck.
+ * through channels and pipes, and the clock and waitpid() say what a test wants where one is stuck.
  */
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "faults.h"
+#include "rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "testing.h"
-
 /* Ends a test that hangs, on a machine that is busy too. */
 #define GUARD_MS 240000
 
-/* ---- what the linker puts in the place of calls ---- */
-
-static double clock_ahead_s; /* how far the clock shows more than it is */
-static bool clock_stands;    /* it shows the same time again and again */
-static bool nobody_ends;     /* waitpid() finds no process that has ended */
-static bool no_processes;    /* fork() fails */
-static bool is_orphan;       /* getppid() names another process */
 /* Pipes: new processes begin, and their parent goes on, once something is in it. */
 static int gate[2] = {-1, -1};
 static int parents_gate[2] = {-1, -1};
 
-int __real_clock_gettime(clockid_t clock, struct timespec *now);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
-{
-    static struct timespec shown;
-    int code = clock_stands ? 0 : __real_clock_gettime(clock, &shown);
-    *now = shown;
-    now->tv_sec += (time_t)clock_ahead_s;
-    return code;
-}
-
-pid_t __real_waitpid(pid_t process, int *status, int options);
-pid_t __wrap_waitpid(pid_t process, int *status, int options);
-pid_t __wrap_waitpid(pid_t process, int *status, int options)
-{
-    return nobody_ends ? 0 : __real_waitpid(process, status, options);
-}
-
-pid_t __real_fork(void);
-pid_t __wrap_fork(void);
-pid_t __wrap_fork(void)
+static void wait_at_gate(long process)
 {
     char word;
-    errno = EAGAIN;
-    pid_t process = no_processes ? -1 : __real_fork();
-    if (process == 0 && gate[0] >= 0)
-        (void)!read(gate[0], &word, 1);
-    if (process > 0 && parents_gate[0] >= 0)
-        (void)!read(parents_gate[0], &word, 1);
-    return process;
+    const int *pipe = process == 0 ? gate : parents_gate;
+    if (process >= 0 && pipe[0] >= 0)
+        (void)!read(pipe[0], &word, 1);
 }
 
-pid_t __real_getppid(void);
-pid_t __wrap_getppid(void);
-pid_t __wrap_getppid(void)
+static int begin(NO_STATE)
 {
-    return is_orphan ? 1 : __real_getppid();
+    clear_faults();
+    faults[FAULT_FORK].behind = wait_at_gate;
+    return 0;
 }
+#define CHILD_TEST(name) TEST_WITH(name, begin, NULL)
 
 /* ---- helpers ---- */
 
@@ -83,6 +51,11 @@ static struct xb_child start(const struct xb_child_task *task)
     if (xb_child_start(&child, task, &error) != XB_OK)
         fail_msg("%s", error.message);
     return child;
+}
+
+static struct xb_child start_work(int (*work)(void *argument, int channel), void *argument)
+{
+    return start(&(struct xb_child_task){.what = "it", .work = work, .argument = argument});
 }
 
 static void hear(int channel, char word)
@@ -120,6 +93,18 @@ static void wait_for_end(struct xb_child *child)
 {
     assert_true(xb_child_wait(child, INFINITY));
     xb_child_close(child);
+}
+
+static void assert_exits(struct xb_child *child, int code)
+{
+    wait_for_end(child);
+    assert_int_equal(child->exit_code, code);
+}
+
+static void assert_killed(struct xb_child *child, int number)
+{
+    wait_for_end(child);
+    assert_int_equal(child->signal, number);
 }
 
 /* ---- what a child does ---- */
@@ -236,63 +221,26 @@ static int tell_signals(void *argument, int channel)
 
 /* ---- how it ended ---- */
 
-TEST(end_is_told)
-{
-    static const struct {
-        int (*work)(void *argument, int channel);
-        int argument, exit_code, signal;
-    } rows[] = {
-        {leave_with, 0, 0, 0},
-        {leave_with, 255, 255, 0},
-        {die_by, SIGKILL, -1, SIGKILL},
-        {die_by, SIGUSR1, -1, SIGUSR1},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        int argument = rows[i].argument;
-        const struct xb_child_task task = {
-            .what = "it", .work = rows[i].work, .argument = &argument};
-        struct xb_child child = start(&task);
-        wait_for_end(&child);
-        assert_int_equal(child.exit_code, rows[i].exit_code);
-        assert_int_equal(child.signal, rows[i].signal);
-        assert_int_equal(child.wait_error, 0);
-        assert_true(child.killed_at == 0);
-        assert_int_equal(waitpid(child.process, NULL, WNOHANG), -1); /* it is reaped */
-    }
-}
-
-TEST(end_that_somebody_else_was_told)
+CHILD_TEST(end_that_somebody_else_was_told)
 {
     int code = 0;
-    const struct xb_child_task task = {.what = "it", .work = leave_with, .argument = &code};
-    struct xb_child child = start(&task);
+    struct xb_child child = start_work(leave_with, &code);
     assert_int_equal(waitpid(child.process, NULL, 0), child.process);
     wait_for_end(&child);
     assert_int_equal(child.wait_error, ECHILD);
     assert_int_equal(child.exit_code, -1);
 }
 
-/* Inherited, it has the kernel reap all children, and nobody is told. */
-TEST(ends_are_seen_where_they_were_ignored)
-{
-    int code = 7;
-    const struct xb_child_task task = {.what = "it", .work = leave_with, .argument = &code};
-    (void)signal(SIGCHLD, SIG_IGN);
-    struct xb_child child = start(&task);
-    wait_for_end(&child);
-    assert_int_equal(child.exit_code, 7);
-}
-
-TEST(process_that_cannot_be_had)
+CHILD_TEST(process_that_cannot_be_had)
 {
     const struct xb_child_task task = {.what = "the guest", .work = leave_with};
     struct xb_error error = {.message = ""};
     struct xb_child child;
     int before = dup(STDIN_FILENO);
     close(before);
-    no_processes = true;
+    faults[FAULT_FORK].code = EAGAIN;
     assert_int_equal(xb_child_start(&child, &task, &error), XB_ERR_SYSTEM);
-    no_processes = false;
+    faults[FAULT_FORK].code = 0;
     assert_non_null(strstr(error.message, "the guest cannot be started"));
     assert_int_equal(child.channel, -1);
     int after = dup(STDIN_FILENO);
@@ -316,7 +264,7 @@ static int start_nobody(void *argument, int channel)
     (void)argument;
     (void)channel;
     (void)signal(SIGUSR1, note);
-    no_processes = true;
+    faults[FAULT_FORK].code = EAGAIN;
     if (xb_child_start(&child, &task, &error) == XB_OK)
         return 1;
     xb_child_terminate(&child, SIGUSR1, INFINITY);
@@ -324,17 +272,9 @@ static int start_nobody(void *argument, int channel)
     return xb_child_end(&child, INFINITY, INFINITY) && noted == 0 ? 23 : 2;
 }
 
-TEST(what_is_for_nobody_reaches_nobody)
-{
-    const struct xb_child_task task = {.what = "it", .work = start_nobody, .leads_group = true};
-    struct xb_child child = start(&task);
-    wait_for_end(&child);
-    assert_int_equal(child.exit_code, 23);
-}
-
 /* Where both write to the same memory, the one that is started does not say that it is process 0.
  */
-TEST(child_in_shared_memory)
+CHILD_TEST(child_in_shared_memory)
 {
     const struct xb_child_task task = {.what = "it", .work = wait_for_word};
     struct xb_error error;
@@ -354,100 +294,38 @@ TEST(child_in_shared_memory)
 
 /* ---- its end, where it does not come by itself ---- */
 
-TEST(one_that_heeds_is_not_killed)
-{
-    const struct xb_child_task task = {.what = "it", .work = heedful};
-    struct xb_child child = start(&task);
-    hear(child.channel, 'r');
-    xb_child_terminate(&child, SIGTERM, INFINITY);
-    hear(child.channel, 't');
-    wait_for_end(&child);
-    assert_int_equal(child.exit_code, SIGTERM);
-}
-
-TEST(one_that_is_stopped_hears)
-{
-    const struct xb_child_task task = {.what = "it", .work = stopped};
-    struct xb_child child = start(&task);
-    int status = 0;
-    assert_int_equal(__real_waitpid(child.process, &status, WUNTRACED), child.process);
-    assert_true(WIFSTOPPED(status));
-    xb_child_terminate(&child, SIGTERM, INFINITY);
-    wait_for_end(&child);
-    assert_int_equal(child.exit_code, SIGTERM);
-}
-
-TEST(one_that_heeds_nothing_is_killed_when_it_is_time)
-{
-    const struct xb_child_task task = {.what = "it", .work = heedless};
-    struct xb_child child = start(&task);
-    hear(child.channel, 'r');
-    xb_child_terminate(&child, SIGTERM, 600);
-    xb_child_terminate(&child, SIGKILL, 0); /* it was asked already */
-    (void)xb_child_poll(&child, -1, 0);
-    assert_true(child.killed_at == 0);
-    clock_ahead_s += 601;
-    wait_for_end(&child);
-    assert_int_equal(child.signal, SIGKILL);
-    assert_false(xb_child_is_stuck(&child));
-}
-
-TEST(end_without_patience)
-{
-    const struct xb_child_task task = {.what = "it", .work = heedless};
-    struct xb_child child = start(&task);
-    hear(child.channel, 'r');
-    assert_true(xb_child_end(&child, 0, INFINITY));
-    assert_int_equal(child.signal, SIGKILL);
-    assert_int_equal(child.channel, -1);
-}
-
-TEST(end_with_patience)
-{
-    const struct xb_child_task task = {.what = "it", .work = wait_for_word};
-    struct xb_child child = start(&task);
-    hear(child.channel, 'r');
-    xb_child_close(&child);
-    assert_true(xb_child_end(&child, INFINITY, 0));
-    assert_int_equal(child.exit_code, 4);
-}
-
 /* As a driver can hold it in the kernel. */
-TEST(one_that_cannot_be_ended_is_given_up)
+CHILD_TEST(one_that_cannot_be_ended_is_given_up)
 {
-    const struct xb_child_task task = {.what = "it", .work = wait_for_word};
-    struct xb_child child = start(&task);
+    struct xb_child child = start_work(wait_for_word, NULL);
     hear(child.channel, 'r');
-    nobody_ends = true;
-    clock_stands = true; /* else the next lines would have to be fast */
+    faults[FAULT_WAITPID].gives = true; /* no process that has ended */
+    fault_clock.stands = true;          /* else the next lines would have to be fast */
     xb_child_kill(&child);
     assert_false(xb_child_wait(&child, 0));
     assert_false(xb_child_is_stuck(&child));
-    clock_ahead_s += 600;
+    fault_clock.ahead_s += 600;
     assert_true(xb_child_is_stuck(&child));
     assert_false(xb_child_end(&child, 0, 0));
-    nobody_ends = false;
-    clock_stands = false;
+    clear_faults();
     wait_for_end(&child);
     assert_false(xb_child_is_stuck(&child));
 }
 
-TEST(glance_tells_of_a_file)
+CHILD_TEST(glance_tells_of_a_file)
 {
-    const struct xb_child_task task = {.what = "it", .work = wait_for_word};
-    struct xb_child child = start(&task);
+    struct xb_child child = start_work(wait_for_word, NULL);
     assert_true(xb_child_poll(&child, child.channel, GUARD_MS));
     hear(child.channel, 'r');
     assert_false(xb_child_poll(&child, child.channel, 0));
     say(child.channel, '.');
     assert_true(xb_child_poll(&child, child.channel, GUARD_MS)); /* it closes its end */
-    wait_for_end(&child);
-    assert_int_equal(child.exit_code, 0);
+    assert_exits(&child, 0);
 }
 
 /* ---- its group, and its parent ---- */
 
-TEST(group_ends_with_it)
+CHILD_TEST(group_ends_with_it)
 {
     int ends[2];
     const struct xb_child_task task = {
@@ -476,7 +354,7 @@ static int tell_group(void *argument, int channel)
 }
 
 /* Whichever of the two comes first: it may be told, or run another program, at once. */
-TEST(group_is_there_at_once)
+CHILD_TEST(group_is_there_at_once)
 {
     const struct xb_child_task task = {.what = "it", .work = tell_group, .leads_group = true};
     assert_int_equal(pipe2(parents_gate, O_CLOEXEC), 0);
@@ -501,7 +379,7 @@ static int abandon_all(void *argument, int channel)
 }
 
 /* Whoever runs, but no brother. */
-TEST(abandoned_children_are_killed)
+CHILD_TEST(abandoned_children_are_killed)
 {
     const struct xb_child_task tasks[] = {
         {.what = "it", .work = heedless},
@@ -511,23 +389,20 @@ TEST(abandoned_children_are_killed)
     struct xb_child children[3];
     for (size_t i = 0; i < 3; i++)
         children[i] = start(&tasks[i]);
-    wait_for_end(&children[2]);
-    assert_int_equal(children[2].exit_code, 23);
+    assert_exits(&children[2], 23);
     hear(children[0].channel, 'r');
     hear(children[1].channel, 'r');
     xb_children_abandon();
     for (size_t i = 0; i < 2; i++) {
-        wait_for_end(&children[i]);
-        assert_int_equal(children[i].signal, SIGKILL);
+        assert_killed(&children[i], SIGKILL);
     }
 }
 
-TEST(one_that_dies_with_its_parent)
+CHILD_TEST(one_that_dies_with_its_parent)
 {
     int ends[2];
-    const struct xb_child_task task = {.what = "it", .work = start_another};
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    struct xb_child child = start(&task);
+    struct xb_child child = start_work(start_another, NULL);
     close(ends[1]);
     hear(child.channel, 'r');
     assert_true(xb_child_end(&child, 0, INFINITY));
@@ -535,35 +410,20 @@ TEST(one_that_dies_with_its_parent)
     close(ends[0]);
 }
 
-TEST(one_whose_parent_has_no_memory)
+CHILD_TEST(one_whose_parent_has_no_memory)
 {
     int ends[2];
-    const struct xb_child_task task = {.what = "it", .work = lack_memory};
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    struct xb_child child = start(&task);
+    struct xb_child child = start_work(lack_memory, NULL);
     close(ends[1]);
-    wait_for_end(&child);
-    assert_int_equal(child.exit_code, EXIT_FAILURE);
+    assert_exits(&child, EXIT_FAILURE);
     assert_true(is_closed(ends[0], GUARD_MS)); /* only the other process had it still */
     close(ends[0]);
 }
 
-/* Nobody will tell it. */
-TEST(parent_that_died_too_early)
-{
-    int code = 0;
-    const struct xb_child_task task = {
-        .what = "it", .work = leave_with, .argument = &code, .dies_with_parent = true};
-    is_orphan = true;
-    struct xb_child child = start(&task);
-    is_orphan = false;
-    wait_for_end(&child);
-    assert_int_equal(child.signal, SIGKILL);
-}
-
 /* ---- what it inherits ---- */
 
-TEST(one_that_is_alone_has_no_file)
+CHILD_TEST(one_that_is_alone_has_no_file)
 {
     int ends[2];
     const struct xb_child_task task = {
@@ -574,13 +434,12 @@ TEST(one_that_is_alone_has_no_file)
     hear(child.channel, 'r');
     assert_true(is_closed(ends[0], 0));
     say(child.channel, '.');
-    wait_for_end(&child);
-    assert_int_equal(child.exit_code, 0);
+    assert_exits(&child, 0);
     close(ends[0]);
 }
 
 /* It has the other files, but whoever reads this process's output does not wait for it. */
-TEST(one_that_is_silent_has_no_output)
+CHILD_TEST(one_that_is_silent_has_no_output)
 {
     static const enum xb_child_files files[] = {XB_CHILD_KEEPS_FILES, XB_CHILD_IS_SILENT};
     for (size_t i = 0; i < 2; i++) {
@@ -607,7 +466,7 @@ static void do_nothing(int number)
 }
 
 /* With this process's SIGHUP ignored before it began, as nohup does. */
-TEST(signals_are_what_was_asked)
+CHILD_TEST(signals_are_what_was_asked)
 {
     static const struct {
         enum xb_child_signals signals;
@@ -639,12 +498,11 @@ TEST(signals_are_what_was_asked)
 }
 
 /* Not a child's word: a write to one that has ended fails, and kills nobody. */
-TEST(channel_whose_other_end_is_closed)
+CHILD_TEST(channel_whose_other_end_is_closed)
 {
     int code = 0;
     char word;
-    const struct xb_child_task task = {.what = "it", .work = leave_with, .argument = &code};
-    struct xb_child child = start(&task);
+    struct xb_child child = start_work(leave_with, &code);
     (void)signal(SIGPIPE, SIG_DFL);
     assert_true(xb_child_wait(&child, INFINITY));
     assert_false(xb_channel_read(child.channel, &word, 1));
@@ -674,24 +532,14 @@ static int be_interrupted(void *argument, int channel)
     xb_child_pass_on_signal(&first, SIGTERM, INFINITY);
     xb_child_pass_on_signal(&second, SIGTERM, INFINITY);
     hear(first.channel, 't');
-    wait_for_end(&first);
-    assert_int_equal(first.exit_code, SIGTERM);
+    assert_exits(&first, SIGTERM);
     assert_true(second.killed_at == 0);
-    clock_ahead_s += 600; /* else it would be the same request */
+    fault_clock.ahead_s += 600; /* else it would be the same request */
     (void)raise(SIGINT);
     xb_child_pass_on_signal(&second, SIGTERM, INFINITY);
     assert_true(second.kill_at <= xb_clock_now()); /* nobody waits for the rest of its patience */
-    wait_for_end(&second);
-    assert_int_equal(second.signal, SIGKILL);
+    assert_killed(&second, SIGKILL);
     return 23;
-}
-
-TEST(signal_is_passed_on)
-{
-    const struct xb_child_task task = {.what = "it", .work = be_interrupted};
-    struct xb_child child = start(&task);
-    wait_for_end(&child);
-    assert_int_equal(child.exit_code, 23);
 }
 
 /* Has caught one signal when it says so, and then looks at nothing any more, as in a library that
@@ -701,13 +549,13 @@ _Noreturn static int get_stuck(void *argument, int channel)
     (void)signal(*(const int *)argument, SIG_DFL); /* it may be ignored, as by nohup */
     xb_interrupt_catch();
     (void)raise(*(const int *)argument);
-    clock_ahead_s += 600; /* else the next would be the same request */
+    fault_clock.ahead_s += 600; /* else the next would be the same request */
     say(channel, 's');
     for (;;)
         ;
 }
 
-TEST(second_signal_ends_what_is_stuck)
+CHILD_TEST(second_signal_ends_what_is_stuck)
 {
     static int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -716,7 +564,80 @@ TEST(second_signal_ends_what_is_stuck)
         struct xb_child child = start(&task);
         hear(child.channel, 's');
         assert_int_equal(kill(child.process, numbers[i]), 0);
-        wait_for_end(&child);
-        assert_int_equal(child.signal, numbers[i]);
+        assert_killed(&child, numbers[i]);
     }
 }
+
+/* ---- lives of children: child.txt ---- */
+
+static void set_up_life(const char *word)
+{
+    if (strcmp(word, "ends ignored") == 0) /* inherited, it has the kernel reap all children */
+        (void)signal(SIGCHLD, SIG_IGN);
+    else if (strcmp(word, "orphan") == 0)
+        faults[FAULT_GETPPID] = (struct fault){.gives = true, .value = 1};
+}
+
+static void take_step(struct xb_child *child, const char *step)
+{
+    int status = 0, seconds = 0;
+    if (strncmp(step, "hear ", 5) == 0)
+        hear(child->channel, step[5]);
+    else if (strcmp(step, "ask") == 0)
+        xb_child_terminate(child, SIGTERM, INFINITY);
+    else if (sscanf(step, "ask for %d s", &seconds) == 1)
+        xb_child_terminate(child, SIGTERM, seconds);
+    else if (strcmp(step, "kill again") == 0) /* it was asked already */
+        xb_child_terminate(child, SIGKILL, 0);
+    else if (sscanf(step, "wait %d s", &seconds) == 1) {
+        (void)xb_child_poll(child, -1, 0);
+        assert_true(child->killed_at == 0);
+        fault_clock.ahead_s += seconds;
+    } else if (strcmp(step, "see it stopped") == 0) {
+        assert_int_equal(waitpid(child->process, &status, WUNTRACED), child->process);
+        assert_true(WIFSTOPPED(status));
+    } else if (strcmp(step, "end") == 0)
+        assert_true(xb_child_end(child, 0, INFINITY) && child->channel == -1);
+    else if (strcmp(step, "end patiently") == 0) {
+        xb_child_close(child);
+        assert_true(xb_child_end(child, INFINITY, 0));
+    } else
+        fail_msg("no step '%s'", step);
+}
+
+/* "work | its number | set-up | steps": how it ended. */
+static void say_life(const struct row *row, char said[ROW_TEXT])
+{
+    static const struct {
+        const char *name;
+        int (*work)(void *argument, int channel);
+    } works[] = {{"leave", leave_with},          {"die", die_by},
+                 {"wait", wait_for_word},        {"heedless", heedless},
+                 {"heedful", heedful},           {"stopped", stopped},
+                 {"start nobody", start_nobody}, {"be interrupted", be_interrupted}};
+    int number = (int)row_number(row, 1);
+    struct xb_child_task task = {.what = "it",
+                                 .argument = &number,
+                                 .leads_group = strcmp(row->part[2], "leader") == 0,
+                                 .dies_with_parent = strcmp(row->part[2], "orphan") == 0};
+    for (size_t i = 0; i < sizeof works / sizeof works[0]; i++)
+        if (strcmp(works[i].name, row->part[0]) == 0)
+            task.work = works[i].work;
+    assert_int_equal(begin(NULL), 0);
+    set_up_life(row->part[2]);
+    struct xb_child child = start(&task);
+    for (size_t i = 3; i < row->count; i++)
+        take_step(&child, row->part[i]);
+    if (child.channel >= 0)
+        wait_for_end(&child);
+    assert_false(xb_child_is_stuck(&child));
+    assert_int_equal(child.wait_error, 0);
+    assert_int_equal(waitpid(child.process, NULL, WNOHANG), -1); /* it is reaped */
+    (void)signal(SIGCHLD, SIG_DFL);
+    if (child.signal != 0)
+        say_also(said, "by signal %d, exit code %d", child.signal, child.exit_code);
+    else
+        say_also(said, "exits %d", child.exit_code);
+    say_also(said, "%s", child.killed_at != 0 ? ", killed by its parent" : "");
+}
+TEST_ROWS(a_child_ends_like_this, say_life)

@@ -2,98 +2,51 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/options.h"
 
-#include "base/memory.h"
+#include "base/text.h"
+#include "rows.h"
 
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "testing.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define MAX_ARGUMENTS 16
 
 static const char *const modes[] = {"pageable", "pinned", "async", "double-buffer", NULL};
 
-static const struct xb_option mode = {
-    XB_CHOICE("mode", "MODE,..."),
-    .short_name = 'm',
-    .default_text = "pinned,async",
-    .help = "Modes.",
-    .choices = modes,
-};
-static const struct xb_option label = {
-    XB_CHOICE("label", "WORD,..."),
-    .short_name = 'l',
-    .help = "Any words.",
-};
-static const struct xb_option size = {
-    .name = "size",
-    .short_name = 's',
-    .type = XB_OPTION_SIZES,
-    .argument = "SIZE,...",
-    .default_text = "64K,1M",
-    .help = "Sizes.",
-};
-static const struct xb_option chunk = {
-    XB_SIZE("chunk", 4096, UINT64_C(1) << 30),
-    .default_text = "1M",
-    .help = "Size of a part.",
-};
-static const struct xb_option piece = {
-    .name = "piece",
-    .type = XB_OPTION_SIZES,
-    .argument = "SIZE,...",
-    .default_text = "0,64",
-    .help = "Sizes with bounds.",
-    .minimum = 0,
-    .maximum = 4096,
-};
-static const struct xb_option blocks = {
-    .name = "blocks",
-    .type = XB_OPTION_COUNTS,
-    .argument = "N,...",
-    .default_text = "16,4",
-    .help = "Numbers.",
-    .minimum = 1,
-    .maximum = 64,
-};
-static const struct xb_option samples = {
-    XB_COUNT("samples", "N", 1, 1000000),
-    .short_name = 'n',
-    .help = "Samples.",
-};
-static const struct xb_option seed = {
-    XB_COUNT("seed", "N", 0, UINT64_MAX),
-    .default_text = "0",
-    .help = "Seed.",
-};
-static const struct xb_option time_limit = {
-    .name = "time",
-    .short_name = 't',
-    .type = XB_OPTION_DURATION,
-    .argument = "DURATION",
-    .default_text = "1.5s",
-    .help = "Time limit.",
-};
-static const struct xb_option output = {
-    XB_TEXT("output", "FILE"),
-    .short_name = 'o',
-    .help = "File.",
-};
-static const struct xb_option verbose = {
-    XB_FLAG("verbose"),
-    .short_name = 'v',
-    .help = "More.",
-};
-static const struct xb_option version = {
-    XB_FLAG("version"),
-    .help = "Version.",
-};
+/* One of each type, and more where bounds or the lack of a default matter. */
+static const struct xb_option mode = {XB_CHOICE("mode", "MODE,..."), .short_name = 'm',
+                                      .default_text = "pinned,async", .choices = modes};
+static const struct xb_option label = {XB_CHOICE("label", "WORD,..."), .short_name = 'l'};
+static const struct xb_option size = {.name = "size",
+                                      .short_name = 's',
+                                      .type = XB_OPTION_SIZES,
+                                      .argument = "SIZE,...",
+                                      .default_text = "64K,1M"};
+static const struct xb_option chunk = {XB_SIZE("chunk", 4096, UINT64_C(1) << 30),
+                                       .default_text = "1M"};
+static const struct xb_option piece = {.name = "piece",
+                                       .type = XB_OPTION_SIZES,
+                                       .argument = "SIZE,...",
+                                       .default_text = "0,64",
+                                       .minimum = 0,
+                                       .maximum = 4096};
+static const struct xb_option blocks = {.name = "blocks",
+                                        .type = XB_OPTION_COUNTS,
+                                        .argument = "N,...",
+                                        .default_text = "16,4",
+                                        .minimum = 1,
+                                        .maximum = 64};
+static const struct xb_option samples = {XB_COUNT("samples", "N", 1, 1000000), .short_name = 'n'};
+static const struct xb_option seed = {XB_COUNT("seed", "N", 0, UINT64_MAX), .default_text = "0"};
+static const struct xb_option time_limit = {.name = "time",
+                                            .short_name = 't',
+                                            .type = XB_OPTION_DURATION,
+                                            .argument = "DURATION",
+                                            .default_text = "1.5s"};
+static const struct xb_option output = {XB_TEXT("output", "FILE"), .short_name = 'o'};
+static const struct xb_option verbose = {XB_FLAG("verbose"), .short_name = 'v'};
+static const struct xb_option version = {XB_FLAG("version")};
 
 static const struct xb_option *const all_rows[] = {
     &mode, &label,      &size,   &chunk,   &piece,   &blocks, &samples,
@@ -106,149 +59,123 @@ struct command {
     char *argv[MAX_ARGUMENTS + 1];
 };
 
-static struct command command_of(const char *const *arguments)
+static struct command command_of(const char *const *arguments, size_t count)
 {
     static char program[] = "xferbench";
     struct command command = {.argc = 1, .argv = {program}};
-    for (; *arguments != NULL; arguments++) {
-        assert_true(command.argc < MAX_ARGUMENTS);
-        command.argv[command.argc++] = (char *)*arguments;
-    }
+    for (size_t i = 0; i < count && arguments[i] != NULL; i++)
+        command.argv[command.argc++] = (char *)arguments[i];
     return command;
 }
 
-static void must_parse(const struct xb_option *const *rows, struct command *command,
-                       struct xb_config *config)
+static struct xb_config parsed(const struct xb_option *const *rows, struct command *command)
 {
     struct xb_error error;
-    if (xb_config_parse(rows, command->argc, command->argv, config, &error) != XB_OK)
+    struct xb_config config;
+    if (xb_config_parse(rows, command->argc, command->argv, &config, &error) != XB_OK)
         fail_msg("%s", error.message);
+    return config;
 }
 
-#define PARSE(config, command, ...)                                                                \
-    struct command command = command_of((const char *const[]){__VA_ARGS__, NULL});                 \
-    struct xb_config config;                                                                       \
-    must_parse(all_rows, &command, &config)
+#define PARSE(config, rows, ...)                                                                   \
+    struct command config##_command =                                                              \
+        command_of((const char *const[]){__VA_ARGS__, NULL}, MAX_ARGUMENTS);                       \
+    struct xb_config config = parsed(rows, &config##_command)
 
-static void assert_words(const struct xb_value *value, size_t count, const char *const *words)
+static void say_value(char said[ROW_TEXT], const struct xb_value *value)
 {
-    assert_int_equal(value->words.count, count);
-    for (size_t i = 0; i < count; i++)
-        assert_string_equal(value->words.items[i], words[i]);
+    enum xb_option_type type = value->option->type;
+    say_also(said, "%s%s", said[0] != '\0' ? "; " : "", value->option->name);
+    assert_true(value->is_set);
+    if (type == XB_OPTION_CHOICES) {
+        assert_int_equal(xb_value_length(value), value->words.count);
+        for (size_t i = 0; i < value->words.count; i++)
+            say_also(said, " %s", value->words.items[i]);
+    } else if (type == XB_OPTION_DURATION)
+        say_also(said, " %s", XB_NUMBER_TEXT(value->seconds));
+    else if (type == XB_OPTION_TEXT) {
+        assert_int_equal(xb_value_length(value), 1);
+        say_also(said, " %s", value->text);
+    } else if (type != XB_OPTION_FLAG)
+        for (size_t i = 0; i < xb_value_length(value); i++)
+            say_also(said, " %" PRIu64, xb_value_number(value, i));
 }
 
-/* They are in order, whatever the type of the option. */
-static void assert_numbers(const struct xb_value *value, size_t count, const uint64_t *numbers)
+/* What was given, or what has a default, in the rows' order; and operands. */
+static void say_values(char said[ROW_TEXT], const struct xb_config *config, bool are_given)
 {
-    assert_int_equal(xb_value_length(value), count);
-    for (size_t i = 0; i < count; i++)
-        assert_int_equal(xb_value_number(value, i), numbers[i]);
+    for (size_t i = 0; i < config->count; i++) {
+        const struct xb_value *value = &config->values[i];
+        if (value->is_set && value->given == are_given)
+            say_value(said, value);
+        assert_int_equal(value->flag, value->given && value->option->type == XB_OPTION_FLAG);
+        assert_int_equal(value->is_set, value->text != NULL || value->flag);
+    }
+    for (size_t i = 0; i < config->operand_count; i++)
+        say_also(said, "%s%s",
+                 i > 0             ? " "
+                 : said[0] != '\0' ? "; operands "
+                                   : "operands ",
+                 config->operands[i]);
 }
+
+static void assert_values(const struct xb_config *config, bool are_given, const char *expected)
+{
+    char said[ROW_TEXT] = "";
+    say_values(said, config, are_given);
+    assert_string_equal(said, expected);
+}
+
+static void say_command(const struct row *row, char said[ROW_TEXT])
+{
+    struct command command = command_of(row->part, row->count);
+    struct xb_value untouched;
+    struct xb_config config = {.values = &untouched, .count = 77};
+    struct xb_error error;
+    enum xb_status status = xb_config_parse(all_rows, command.argc, command.argv, &config, &error);
+    if (status == XB_OK) {
+        say_values(said, &config, true);
+        xb_config_free(&config);
+        assert_null(config.values);
+        assert_int_equal(config.count, 0);
+        return;
+    }
+    assert_ptr_equal(config.values, &untouched);
+    assert_int_equal(config.count, 77);
+    say_refused(said, status, &error);
+}
+
+TEST_ROWS(what_is_given_is_read, say_command)
+TEST_ROWS(unknown_options_are_refused, say_command)
+TEST_ROWS(malformed_options_are_refused, say_command)
+TEST_ROWS(bad_values_are_refused, say_command)
+TEST_ROWS(bad_words_are_refused, say_command)
+TEST_ROWS(bad_lists_of_numbers_are_refused, say_command)
+/* What stands before a refused argument has been read already, and must be released. */
+TEST_ROWS(late_failure_releases_everything, say_command)
+
+#define DEFAULTS                                                                                   \
+    "mode pinned async; size 65536 1048576; chunk 1048576; piece 0 64; blocks 16 4; seed 0; "      \
+    "time 1.5"
 
 TEST(defaults_are_read)
 {
-    struct command command = command_of((const char *const[]){NULL});
-    struct xb_config config;
-    must_parse(all_rows, &command, &config);
+    PARSE(config, all_rows, NULL);
     assert_int_equal(config.count, 12);
-    assert_int_equal(config.operand_count, 0);
     for (size_t i = 0; i < config.count; i++) {
-        const struct xb_value *value = &config.values[i];
-        assert_ptr_equal(value->option, all_rows[i]);
-        assert_false(value->given);
-        assert_int_equal(value->is_set, all_rows[i]->default_text != NULL);
-        assert_false(value->flag);
-        if (value->is_set)
-            assert_string_equal(value->text, all_rows[i]->default_text);
-        else
-            assert_null(value->text);
+        assert_ptr_equal(config.values[i].option, all_rows[i]);
+        if (config.values[i].is_set)
+            assert_string_equal(config.values[i].text, all_rows[i]->default_text);
     }
-    assert_words(xb_config_get(&config, &mode), 2, (const char *const[]){"pinned", "async"});
-    const struct xb_numbers *sizes = &xb_config_get(&config, &size)->numbers;
-    assert_int_equal(sizes->count, 2);
-    assert_int_equal(sizes->values[0], 65536);
-    assert_int_equal(sizes->values[1], 1048576);
-    assert_int_equal(xb_config_get(&config, &chunk)->count, 1048576);
-    assert_int_equal(xb_config_get(&config, &seed)->count, 0);
-    assert_true(xb_config_get(&config, &time_limit)->seconds == 1.5);
-    assert_int_equal(xb_config_get(&config, &label)->words.count, 0);
-    assert_numbers(xb_config_get(&config, &piece), 2, (const uint64_t[]){0, 64});
-    assert_numbers(xb_config_get(&config, &blocks), 2, (const uint64_t[]){16, 4});
+    assert_values(&config, false, DEFAULTS);
     xb_config_free(&config);
-    assert_null(config.values);
-    assert_int_equal(config.count, 0);
 }
 
-TEST(every_type_is_read)
+TEST(what_was_given_is_kept_as_it_stood)
 {
-    PARSE(config, command, "--mode=double-buffer,pageable", "--label", "b,a", "--size", "1..4",
-          "--chunk=8K", "--samples=17", "--seed=18446744073709551615", "--time", "250ms",
-          "--output=a,b c", "--verbose", "--piece=0,1..4,4K", "--blocks=4,64,1");
-    assert_numbers(xb_config_get(&config, &piece), 5, (const uint64_t[]){0, 1, 2, 4, 4096});
-    assert_numbers(xb_config_get(&config, &blocks), 3, (const uint64_t[]){4, 64, 1});
-    assert_numbers(xb_config_get(&config, &chunk), 1, (const uint64_t[]){8192});
-    assert_numbers(xb_config_get(&config, &samples), 1, (const uint64_t[]){17});
-    assert_int_equal(xb_value_length(xb_config_get(&config, &label)), 2);
-    assert_int_equal(xb_value_length(xb_config_get(&config, &output)), 1);
-    assert_words(xb_config_get(&config, &mode), 2,
-                 (const char *const[]){"double-buffer", "pageable"});
-    assert_words(xb_config_get(&config, &label), 2, (const char *const[]){"b", "a"});
-    const struct xb_numbers *sizes = &xb_config_get(&config, &size)->numbers;
-    assert_int_equal(sizes->count, 3);
-    assert_int_equal(sizes->values[2], 4);
-    assert_int_equal(xb_config_get(&config, &chunk)->count, 8192);
-    assert_int_equal(xb_config_get(&config, &samples)->count, 17);
-    assert_true(xb_config_get(&config, &seed)->count == UINT64_MAX);
-    assert_true(xb_config_get(&config, &time_limit)->seconds == 0.25);
-    assert_string_equal(xb_config_get(&config, &output)->text, "a,b c");
+    PARSE(config, all_rows, "--time", "250ms", "-s64K,1M");
     assert_string_equal(xb_config_get(&config, &time_limit)->text, "250ms");
-    assert_true(xb_config_get(&config, &verbose)->flag);
-    assert_true(xb_config_get(&config, &verbose)->given);
-    assert_true(xb_config_get(&config, &verbose)->is_set);
-    assert_false(xb_config_get(&config, &version)->flag);
-    assert_true(xb_config_get(&config, &mode)->given);
-    xb_config_free(&config);
-}
-
-/* As far as the last number, and no further. */
-TEST(ranges_of_numbers_double)
-{
-    {
-        PARSE(config, command, "--blocks=1..16");
-        assert_numbers(xb_config_get(&config, &blocks), 5, (const uint64_t[]){1, 2, 4, 8, 16});
-        xb_config_free(&config);
-    }
-    {
-        PARSE(config, command, "--blocks=1,3..63,5..5");
-        assert_numbers(xb_config_get(&config, &blocks), 7,
-                       (const uint64_t[]){1, 3, 6, 12, 24, 48, 5});
-        xb_config_free(&config);
-    }
-}
-
-/* The largest number that there is does not overflow. */
-TEST(ranges_end_where_numbers_do)
-{
-    struct xb_numbers counts = {NULL, 0};
-    struct xb_arena *memory = NULL;
-    struct xb_error error;
-    assert_int_equal(xb_numbers_parse("9223372036854775808..18446744073709551615", false, 0,
-                                      UINT64_MAX, &counts, &memory, &error),
-                     XB_OK);
-    assert_int_equal(counts.count, 1);
-    assert_true(counts.values[0] == UINT64_C(1) << 63);
-    assert_int_equal(xb_numbers_parse("0..4", false, 0, 8, &counts, &memory, &error), XB_ERR_USAGE);
-    xb_arena_free(memory);
-    assert_non_null(strstr(error.message, "cannot double from 0"));
-}
-
-TEST(short_names_are_read)
-{
-    PARSE(config, command, "-n5", "-vt", "2s", "-m", "async");
-    assert_int_equal(xb_config_get(&config, &samples)->count, 5);
-    assert_true(xb_config_get(&config, &verbose)->flag);
-    assert_true(xb_config_get(&config, &time_limit)->seconds == 2.0);
-    assert_words(xb_config_get(&config, &mode), 1, (const char *const[]){"async"});
+    assert_string_equal(xb_config_get(&config, &size)->text, "64K,1M");
     xb_config_free(&config);
 }
 
@@ -258,249 +185,37 @@ TEST(name_that_begins_another_is_read)
     static const struct xb_option time_zone = {
         .name = "time-zone", .type = XB_OPTION_TEXT, .argument = "NAME"};
     static const struct xb_option *const rows[] = {&time_zone, &time_limit, NULL};
-    struct command command = command_of((const char *const[]){"--time=3", NULL});
-    struct xb_config config;
-    must_parse(rows, &command, &config);
-    assert_true(xb_config_get(&config, &time_limit)->seconds == 3.0);
-    assert_false(xb_config_get(&config, &time_zone)->is_set);
+    PARSE(config, rows, "--time=3");
+    assert_values(&config, true, "time 3");
     xb_config_free(&config);
-}
-
-TEST(operands_are_kept)
-{
-    PARSE(config, command, "one", "-v", "two", "--samples", "3", "--", "--mode", "-x");
-    assert_int_equal(config.operand_count, 4);
-    assert_string_equal(config.operands[0], "one");
-    assert_string_equal(config.operands[1], "two");
-    assert_string_equal(config.operands[2], "--mode");
-    assert_string_equal(config.operands[3], "-x");
-    assert_true(xb_config_get(&config, &verbose)->flag);
-    assert_int_equal(xb_config_get(&config, &samples)->count, 3);
-    assert_false(xb_config_get(&config, &mode)->given);
-    xb_config_free(&config);
-}
-
-TEST(bounds_belong_to_the_range)
-{
-    {
-        PARSE(config, command, "--samples=1", "--chunk=4K");
-        assert_int_equal(xb_config_get(&config, &samples)->count, 1);
-        assert_int_equal(xb_config_get(&config, &chunk)->count, 4096);
-        xb_config_free(&config);
-    }
-    {
-        PARSE(config, command, "--samples=1000000", "--chunk=1G");
-        assert_int_equal(xb_config_get(&config, &samples)->count, 1000000);
-        assert_int_equal(xb_config_get(&config, &chunk)->count, 1 << 30);
-        xb_config_free(&config);
-    }
-}
-
-struct refusal {
-    const char *arguments[MAX_ARGUMENTS];
-    const char *message; /* the whole of it; a "..." at its end stands for any rest */
-};
-
-static void check_refusal(const struct refusal *refusal)
-{
-    struct command command = command_of(refusal->arguments);
-    struct xb_value untouched;
-    struct xb_config config = {.values = &untouched, .count = 77};
-    struct xb_error error;
-    if (xb_config_parse(all_rows, command.argc, command.argv, &config, &error) != XB_ERR_USAGE)
-        fail_msg("not refused; expected: %s", refusal->message);
-    assert_int_equal(error.status, XB_ERR_USAGE);
-    assert_ptr_equal(config.values, &untouched);
-    assert_int_equal(config.count, 77);
-
-    size_t length = strlen(refusal->message);
-    bool open = length > 3 && strcmp(refusal->message + length - 3, "...") == 0;
-    if (open ? strncmp(error.message, refusal->message, length - 3) != 0
-             : strcmp(error.message, refusal->message) != 0)
-        fail_msg("expected: %s\nbut it says: %s", refusal->message, error.message);
-}
-
-static void check_refusals(const struct refusal *refusals, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        check_refusal(&refusals[i]);
-}
-
-TEST(unknown_options_are_refused)
-{
-    static const struct refusal rows[] = {
-        {{"--sise"}, "unknown option --sise; did you mean --size?"},
-        {{"--sise=4K"}, "unknown option --sise; did you mean --size?"},
-        {{"operand", "-v", "--verbose=1", "-x", "4K"}, "option --verbose takes no argument"},
-        {{"operand", "-v", "other", "--sise", "4K"}, "unknown option --sise; did you mean --size?"},
-        {{"--sizes"}, "unknown option --sizes; did you mean --size?"},
-        {{"--siz=4K"}, "unknown option --siz; did you mean --size?"}, /* a name is written out */
-        {{"-v", "--samp", "3"}, "unknown option --samp; did you mean --samples?"},
-        {{"--siz"}, "unknown option --siz; did you mean --size?"},
-        {{"--verb=yes"}, "unknown option --verb; did you mean --verbose?"},
-        {{"--ver"}, "unknown option --ver"},
-        {{"--=4K"}, "unknown option --"},
-        {{"--banana"}, "unknown option --banana"},
-        {{"--sise", "--sise"}, "unknown option --sise; did you mean --size?"},
-        {{"-x"}, "unknown option -x"},
-        {{"-vx", "operand"}, "unknown option -x"},
-        {{"-?"}, "unknown option -?"},
-        {{"-:"}, "unknown option -:"},
-        {{"-\xC3\xA9"}, "unknown option: '-' and the byte 0xC3"},
-        {{"-\n"}, "unknown option: '-' and the byte 0x0A"},
-    };
-    check_refusals(rows, COUNT_OF(rows));
-}
-
-TEST(malformed_options_are_refused)
-{
-    static const struct refusal rows[] = {
-        {{"--size"}, "option --size needs an argument: --size SIZE,..."},
-        {{"-v", "-s"}, "option --size needs an argument: --size SIZE,..."},
-        {{"-vn"}, "option --samples needs an argument: --samples N"},
-        {{"--verbose=yes"}, "option --verbose takes no argument"},
-        {{"--verbose="}, "option --verbose takes no argument"},
-        {{"--size=1K", "--size=2K"}, "option --size is given twice; give it once"},
-        {{"--size=1K", "-s", "1K"}, "option --size is given twice; give it once"},
-        {{"-v", "--verbose"}, "option --verbose is given twice; give it once"},
-        {{"-vv"}, "option --verbose is given twice; give it once"},
-    };
-    check_refusals(rows, COUNT_OF(rows));
-}
-
-TEST(bad_values_are_refused)
-{
-    static const struct refusal rows[] = {
-        {{"--samples=0"}, "--samples: \"0\" is not a whole number from 1 to 1000000"},
-        {{"--samples=1000001"}, "--samples: \"1000001\" is not a whole number from 1 to 1000000"},
-        {{"--samples="}, "--samples: \"\" is not a whole number from 1 to 1000000"},
-        {{"-n", "-5"}, "--samples: \"-5\" is not a whole number from 1 to 1000000"},
-        {{"--samples=+5"}, "--samples: \"+5\" is not a whole number from 1 to 1000000"},
-        {{"--samples= 5"}, "--samples: \" 5\" is not a whole number from 1 to 1000000"},
-        {{"--samples=5 "}, "--samples: \"5 \" is not a whole number from 1 to 1000000"},
-        {{"--samples=5.0"}, "--samples: \"5.0\" is not a whole number from 1 to 1000000"},
-        {{"--samples=0x5"}, "--samples: \"0x5\" is not a whole number from 1 to 1000000"},
-        {{"--samples=5K"}, "--samples: \"5K\" is not a whole number from 1 to 1000000"},
-        {{"--samples=nan"}, "--samples: \"nan\" is not a whole number from 1 to 1000000"},
-        /* 2^64 and 2^64 + 1: must not wrap to 0 and 1 */
-        {{"--seed=18446744073709551616"},
-         "--seed: \"18446744073709551616\" is not a whole number from 0 to 18446744073709551615"},
-        {{"--samples=18446744073709551617"}, "--samples: \"18446744073709551617\" is not..."},
-        {{"--chunk=4095"}, "--chunk: \"4095\" is not a size from 4 KiB to 1 GiB"},
-        {{"--chunk=1048577K"}, "--chunk: \"1048577K\" is not a size from 4 KiB to 1 GiB"},
-        {{"--chunk=0"}, "--chunk: size \"0\" is zero; a size is..."},
-        {{"--chunk="}, "--chunk: size \"\" is not a decimal number; a size is..."},
-        {{"--chunk=8K,16K"}, "--chunk: size \"8K,16K\" has an unknown suffix; a size is..."},
-        {{"--size", "--mode"},
-         "--size needs an argument (SIZE,...); '--mode' looks like an option"},
-        {{"--size=4K,,8K"}, "--size: size list \"4K,,8K\" has an empty place; give..."},
-        {{"--size=1K,2K,1K"}, "--size: size 1 KiB is named twice, again by \"1K\"; name..."},
-        {{"--time=0"}, "--time: duration \"0\" is zero; a duration is..."},
-        {{"--time=1h"}, "--time: duration \"1h\" has an unknown unit; a duration is..."},
-        {{"--output="}, "--output: the argument FILE is empty"},
-        {{"-o", ""}, "--output: the argument FILE is empty"},
-    };
-    check_refusals(rows, COUNT_OF(rows));
-}
-
-#define CHOOSE "Choose from pageable, pinned, async, double-buffer"
-#define PLACE " has an empty place; give words with single commas between"
-
-TEST(bad_words_are_refused)
-{
-    static const struct refusal rows[] = {
-        {{"--mode=pined"}, "--mode: unknown word \"pined\"; did you mean \"pinned\"? " CHOOSE},
-        {{"--mode=pinned,asink"},
-         "--mode: unknown word \"asink\"; did you mean \"async\"? " CHOOSE},
-        {{"--mode=zzz"}, "--mode: unknown word \"zzz\". " CHOOSE},
-        {{"--mode=pinned, async"},
-         "--mode: unknown word \" async\"; did you mean \"async\"? " CHOOSE},
-        {{"--mode="}, "--mode: \"\"" PLACE},
-        {{"--mode=,"}, "--mode: \",\"" PLACE},
-        {{"--mode=,async"}, "--mode: \",async\"" PLACE},
-        {{"--mode=async,"}, "--mode: \"async,\"" PLACE},
-        {{"--mode=async,,pinned"}, "--mode: \"async,,pinned\"" PLACE},
-        {{"--mode=async,pinned,async"}, "--mode: \"async\" is named twice; name it once"},
-        {{"--label=a,,b"}, "--label: \"a,,b\"" PLACE},
-        {{"--label="}, "--label: \"\"" PLACE},
-        {{"--label=a,b,a"}, "--label: \"a\" is named twice; name it once"},
-    };
-    check_refusals(rows, COUNT_OF(rows));
-}
-
-#define NUMBER " is not a whole number from 1 to 64"
-
-TEST(bad_lists_of_numbers_are_refused)
-{
-    static const struct refusal rows[] = {
-        {{"--blocks=0"}, "--blocks: \"0\"" NUMBER},
-        {{"--blocks=4,65"}, "--blocks: \"65\"" NUMBER},
-        {{"--blocks=4, 8"}, "--blocks: \" 8\"" NUMBER},
-        {{"--blocks=1...4"}, "--blocks: \".4\"" NUMBER},
-        {{"--blocks=1..65"}, "--blocks: \"65\"" NUMBER},
-        {{"--blocks=0..4"}, "--blocks: \"0\"" NUMBER},
-        {{"--blocks=18446744073709551617"}, "--blocks: \"18446744073709551617\"" NUMBER},
-        {{"--blocks=..4"}, "--blocks: range \"..4\" lacks a number; name both, as in 1..16"},
-        {{"--blocks=4.."}, "--blocks: range \"4..\" lacks a number; name both, as in 1..16"},
-        {{"--blocks=8..4"}, "--blocks: range \"8..4\" runs backwards; put the smaller number..."},
-        {{"--blocks=4K"}, "--blocks: \"4K\"" NUMBER},
-        {{"--blocks="}, "--blocks: \"\" has an empty place; give numbers and ranges with..."},
-        {{"--blocks=4,"}, "--blocks: \"4,\" has an empty place; give numbers and..."},
-        {{"--blocks=4,8,04"}, "--blocks: 4 is named twice, again by \"04\"; name it once"},
-        {{"--blocks=4,1..8"}, "--blocks: 4 is named twice, again by \"1..8\"; name it once"},
-        {{"--piece=4,4097"}, "--piece: \"4097\" is not a size from 0 B to 4 KiB"},
-        {{"--piece=0..4K"}, "--piece: range \"0..4K\" cannot double from 0; name 0 apart, as..."},
-        {{"--piece=0,4,0"}, "--piece: size 0 B is named twice, again by \"0\"; name..."},
-    };
-    check_refusals(rows, COUNT_OF(rows));
-}
-
-/* What stands before a refused argument has been read already, and must be released. */
-TEST(late_failure_releases_everything)
-{
-    static const struct refusal rows[] = {
-        {{"-m", "async,pinned", "-l", "x,y", "-s", "1,2,3", "-o", "file", "--blocks=2,3",
-          "--samples=0"},
-         "--samples..."},
-        {{"--chunk=5K", "--mode", "async,pinned,async"}, "--mode: \"async\" is named twice..."},
-    };
-    check_refusals(rows, COUNT_OF(rows));
 }
 
 TEST(bad_default_is_refused)
 {
-    static const struct xb_option wrong = {.name = "wrong",
-                                           .type = XB_OPTION_COUNT,
-                                           .argument = "N",
-                                           .default_text = "11",
-                                           .minimum = 1,
-                                           .maximum = 10};
+    static const struct xb_option wrong = {XB_COUNT("wrong", "N", 1, 10), .default_text = "11"};
     static const struct xb_option *const rows[] = {&mode, &wrong, NULL};
-    struct command command = command_of((const char *const[]){NULL});
-    struct xb_config config;
+    struct command command = command_of(NULL, 0);
+    struct xb_config none;
     struct xb_error error;
-    assert_int_equal(xb_config_parse(rows, command.argc, command.argv, &config, &error),
+    assert_int_equal(xb_config_parse(rows, command.argc, command.argv, &none, &error),
                      XB_ERR_USAGE);
     assert_string_equal(error.message, "--wrong: \"11\" is not a whole number from 1 to 10");
 
     /* It counts only where it is used. */
-    command = command_of((const char *const[]){"--wrong=10", NULL});
-    must_parse(rows, &command, &config);
-    assert_int_equal(xb_config_get(&config, &wrong)->count, 10);
+    PARSE(config, rows, "--wrong=10");
+    assert_values(&config, true, "wrong 10");
     xb_config_free(&config);
 }
 
 /* getopt_long keeps a position of its own, also in the middle of "-vx". */
 TEST(parsing_starts_anew)
 {
-    static const struct refusal cut_short = {{"-vxo", "operand"}, "unknown option -x"};
     for (int i = 0; i < 3; i++) {
-        check_refusal(&cut_short);
-        PARSE(config, command, "first", "--samples=4", "-v");
-        assert_int_equal(xb_config_get(&config, &samples)->count, 4);
-        assert_true(xb_config_get(&config, &verbose)->flag);
-        assert_int_equal(config.operand_count, 1);
-        assert_string_equal(config.operands[0], "first");
+        char said[ROW_TEXT] = "";
+        say_command(&(struct row){.count = 2, .part = {"-vxo", "operand"}}, said);
+        assert_string_equal(said, "refused: unknown option -x");
+        PARSE(config, all_rows, "first", "--samples=4", "-v");
+        assert_values(&config, true, "samples 4; verbose; operands first");
         xb_config_free(&config);
     }
 }
@@ -508,17 +223,14 @@ TEST(parsing_starts_anew)
 TEST(no_rows_and_no_arguments)
 {
     static const struct xb_option *const rows[] = {NULL};
-    struct command command = command_of((const char *const[]){"operand", NULL});
-    struct xb_config config;
-    must_parse(rows, &command, &config);
+    PARSE(config, rows, "operand");
     assert_int_equal(config.count, 0);
-    assert_int_equal(config.operand_count, 1);
+    assert_values(&config, true, "operands operand");
     xb_config_free(&config);
 
     struct command empty = {.argc = 0, .argv = {NULL}};
-    must_parse(all_rows, &empty, &config);
-    assert_int_equal(config.operand_count, 0);
-    assert_int_equal(xb_config_get(&config, &chunk)->count, 1048576);
+    config = parsed(all_rows, &empty);
+    assert_values(&config, false, DEFAULTS);
     xb_config_free(&config);
 }
 
@@ -527,13 +239,14 @@ TEST(long_arguments_are_safe)
 {
     static char option[5000] = "--";
     static char mode_text[5000] = "--mode=";
+    char said[ROW_TEXT] = "";
     memset(option + 2, 'x', sizeof option - 3);
     memset(mode_text + 7, 'x', sizeof mode_text - 8);
-    const struct refusal rows[] = {
-        {{option}, "unknown option --xxxxxxxx..."},
-        {{mode_text}, "--mode: unknown word \"xxxxxxxx..."},
-    };
-    check_refusals(rows, COUNT_OF(rows));
+    say_command(&(struct row){.count = 1, .part = {option}}, said);
+    assert_non_null(strstr(said, "refused: unknown option --xxxxxxxx"));
+    said[0] = '\0';
+    say_command(&(struct row){.count = 1, .part = {mode_text}}, said);
+    assert_non_null(strstr(said, "refused: --mode: unknown word \"xxxxxxxx"));
 }
 
 /* More names than a message holds. */
@@ -552,7 +265,7 @@ TEST(long_lists_are_cut)
         choices[i] = names[i];
     }
     struct command command =
-        command_of((const char *const[]){"--choice-with-a-long-name-07=zzz", NULL});
+        command_of((const char *const[]){"--choice-with-a-long-name-07=zzz"}, 1);
     struct xb_config config;
     struct xb_error error;
     assert_int_equal(xb_config_parse(rows, command.argc, command.argv, &config, &error),
@@ -570,79 +283,48 @@ static void set_default(struct xb_config *config, const struct xb_option *row, c
 /* What one option puts in place of another's default: of every type, and of one that had none. */
 TEST(another_default_takes_its_place)
 {
-    struct command command = command_of((const char *const[]){NULL});
-    struct xb_config config;
-    must_parse(all_rows, &command, &config);
+    PARSE(config, all_rows, NULL);
     set_default(&config, &size, "4");
     set_default(&config, &mode, "async");
     set_default(&config, &time_limit, "100ms");
     set_default(&config, &chunk, "8K");
     set_default(&config, &samples, "7");
     set_default(&config, &output, "a");
-    const struct xb_value *value = xb_config_get(&config, &size);
-    assert_int_equal(value->numbers.count, 1);
-    assert_int_equal(value->numbers.values[0], 4);
-    assert_string_equal(value->text, "4");
-    assert_ptr_equal(value->option, &size);
-    assert_words(xb_config_get(&config, &mode), 1, (const char *const[]){"async"});
-    assert_true(xb_config_get(&config, &time_limit)->seconds == 0.1);
-    assert_int_equal(xb_config_get(&config, &chunk)->count, 8192);
-    assert_int_equal(xb_config_get(&config, &samples)->count, 7);
-    assert_string_equal(xb_config_get(&config, &output)->text, "a");
-    assert_true(xb_config_get(&config, &samples)->is_set);
-    for (size_t i = 0; i < config.count; i++)
-        assert_false(config.values[i].given);
+    assert_string_equal(xb_config_get(&config, &size)->text, "4");
+    assert_ptr_equal(xb_config_get(&config, &size)->option, &size);
+    assert_values(&config, true, "");
     set_default(&config, &size, "1K,2K"); /* the last one stands */
-    assert_int_equal(xb_config_get(&config, &size)->numbers.count, 2);
+    assert_values(&config, false,
+                  "mode async; size 1024 2048; chunk 8192; piece 0 64; blocks 16 4; samples 7; "
+                  "seed 0; time 0.1; output a");
     xb_config_free(&config);
 }
 
 /* However it was spelled, and also where it is the usual default. */
 TEST(what_is_given_stands)
 {
-    PARSE(config, command, "-s", "64K,1M", "-t2s");
+    PARSE(config, all_rows, "-s", "64K,1M", "-t2s");
     set_default(&config, &size, "4");
     set_default(&config, &time_limit, "100ms");
-    assert_int_equal(xb_config_get(&config, &size)->numbers.count, 2);
+    assert_values(&config, true, "size 65536 1048576; time 2");
     assert_string_equal(xb_config_get(&config, &size)->text, "64K,1M");
-    assert_true(xb_config_get(&config, &time_limit)->seconds == 2.0);
-    assert_true(xb_config_get(&config, &size)->given);
     xb_config_free(&config);
 }
 
-TEST(the_first_default_goes_without_saying)
+static void say_usual(const struct row *row, char said[ROW_TEXT])
 {
-    static const struct xb_option several = {.default_text = "one,two"};
-    static const struct xb_option one = {.default_text = "one"};
-    static const struct xb_option none = {.default_text = NULL};
-    assert_true(xb_option_is_usual(&several, "one"));
-    assert_true(xb_option_is_usual(&one, "one"));
-    static const char *const others[] = {"two", "on", "ones", "one,", "one,two", ""};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        assert_false(xb_option_is_usual(&several, others[i]));
-        assert_false(xb_option_is_usual(&none, others[i]));
-    }
-    static const struct xb_option sizes = {.type = XB_OPTION_SIZES, .default_text = "256K,4K"};
-    static const struct xb_option range = {
-        .type = XB_OPTION_SIZES, .default_text = "512..1M", .minimum = 512, .maximum = 1 << 20};
-    assert_true(xb_option_is_usual(&sizes, "262144"));
-    assert_false(xb_option_is_usual(&sizes, "4096"));
-    assert_false(xb_option_is_usual(&sizes, "256K"));
-    assert_true(xb_option_is_usual(&range, "512"));
-    assert_false(xb_option_is_usual(&range, "1024"));
-    assert_true(xb_option_is_usual(&piece, "0"));
-    assert_false(xb_option_is_usual(&piece, "64"));
-    assert_true(xb_option_is_usual(&blocks, "16"));
-    assert_false(xb_option_is_usual(&blocks, "4"));
-    assert_false(xb_option_is_usual(&blocks, "1"));
+    const struct xb_option option = {.type = strcmp(row->part[0], "sizes") == 0 ? XB_OPTION_SIZES
+                                             : strcmp(row->part[0], "counts") == 0
+                                                 ? XB_OPTION_COUNTS
+                                                 : XB_OPTION_CHOICES,
+                                     .default_text = row->part[1][0] != '\0' ? row->part[1] : NULL,
+                                     .maximum = 1 << 20};
+    say_also(said, "%s", xb_option_is_usual(&option, row->part[2]) ? "usual" : "other");
 }
+TEST_ROWS(the_first_default_goes_without_saying, say_usual)
 
-static const struct xb_option how = {
-    XB_CHOICE("how", "HOW"),
-    .default_text = "async",
-    .choices = modes,
-    .takes_one = true,
-};
+static const struct xb_option how = {XB_CHOICE("how", "HOW"), .default_text = "async",
+                                     .choices = modes, .takes_one = true};
 static const struct xb_option *const bound_rows[] = {
     &mode, &label,      &size,   &chunk,   &piece, &blocks, &samples,
     &seed, &time_limit, &output, &verbose, &how,   NULL,
@@ -658,8 +340,8 @@ struct bound {
     struct xb_numbers size;
 };
 
-/* What no option is bound to stays as it was. */
-TEST(fields_are_filled)
+/* What the command line leaves in fields that it is bound to. */
+static void say_bound(const struct row *row, char said[ROW_TEXT])
 {
     static const struct xb_option_field fields[] = {
         XB_BIND(struct bound, verbose, &verbose),
@@ -674,41 +356,28 @@ TEST(fields_are_filled)
         XB_BIND(struct bound, label, &label),
         XB_BIND(struct bound, size, &size),
         {.row = NULL}};
-    struct command command = command_of((const char *const[]){NULL});
-    struct xb_config config;
+    struct command command = command_of(row->part, row->count);
+    struct xb_config config = parsed(bound_rows, &command);
     struct bound bound;
     memset(&bound, 0x5a, sizeof bound);
-    must_parse(bound_rows, &command, &config);
     xb_config_fill(&config, fields, &bound);
-    assert_false(bound.verbose || bound.mode_given || bound.time_given);
-    assert_null(bound.output);
-    assert_string_equal(bound.time_text, "1.5s");
-    assert_int_equal(bound.chunk, 1048576);
-    assert_true(bound.time == 1.5);
-    assert_int_equal(bound.how, ASYNC);
-    assert_int_equal(bound.mode.count, 2);
-    assert_int_equal(bound.label.count, 0);
-    assert_int_equal(bound.size.count, 2);
-    assert_int_equal(bound.samples, UINT64_C(0x5a5a5a5a5a5a5a5a));
-    xb_config_free(&config);
-
-    command = command_of((const char *const[]){"-v", "-m", "async", "-t2s", "-o", "a", "-l", "b,c",
-                                               "--how=pinned", "--chunk=8K", "-s4", NULL});
-    must_parse(bound_rows, &command, &config);
-    xb_config_fill(&config, fields, &bound);
-    assert_true(bound.verbose && bound.mode_given && bound.time_given);
-    assert_string_equal(bound.output, "a");
-    assert_string_equal(bound.time_text, "2s");
-    assert_int_equal(bound.chunk, 8192);
-    assert_true(bound.time == 2);
-    assert_int_equal(bound.how, PINNED);
-    assert_int_equal(bound.mode.count, 1);
-    assert_string_equal(bound.mode.items[0], "async");
-    assert_true(xb_word_is_in(&bound.label, "b") && xb_word_is_in(&bound.label, "c"));
-    assert_false(xb_word_is_in(&bound.label, "b,c") || xb_word_is_in(&bound.mode, "pinned"));
-    assert_int_equal(bound.size.values[0], 4);
+    say_also(said, "%d%d%d output %s, time %s = %g, chunk %d, how %s, modes", bound.verbose,
+             bound.mode_given, bound.time_given, bound.output != NULL ? bound.output : "none",
+             bound.time_text, bound.time, (int)bound.chunk, modes[bound.how]);
+    for (size_t i = 0; i < bound.mode.count; i++)
+        say_also(said, " %s", bound.mode.items[i]);
+    say_also(said, ", labels");
+    for (size_t i = 0; i < bound.label.count; i++)
+        say_also(said, " %s", bound.label.items[i]);
+    say_also(said, ", sizes");
+    for (size_t i = 0; i < bound.size.count; i++)
+        say_also(said, " %" PRIu64, bound.size.values[i]);
+    assert_int_equal(xb_word_is_in(&bound.label, "c"), bound.label.count > 1);
+    assert_false(xb_word_is_in(&bound.label, "b,c") || xb_word_is_in(&bound.mode, "pin"));
+    assert_true(bound.samples == UINT64_C(0x5a5a5a5a5a5a5a5a)); /* no option is bound to it */
     xb_config_free(&config);
 }
+TEST_ROWS(fields_are_filled, say_bound)
 
 /* Whether the program ends itself where a field of that kind is filled from the row. */
 static bool aborts(const struct xb_config *config, const struct xb_option *row,
@@ -739,9 +408,7 @@ TEST(a_field_of_another_type_aborts)
         {&verbose, XB_BIND_FLAG}, {&output, XB_BIND_TEXT},        {&samples, XB_BIND_NUMBER},
         {&chunk, XB_BIND_NUMBER}, {&time_limit, XB_BIND_SECONDS}, {&mode, XB_BIND_WORDS},
         {&size, XB_BIND_SIZES},   {&blocks, XB_BIND_TEXT},        {&label, XB_BIND_WORDS}};
-    struct command command = command_of((const char *const[]){NULL});
-    struct xb_config config;
-    must_parse(bound_rows, &command, &config);
+    PARSE(config, bound_rows, NULL);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (int kind = XB_BIND_FLAG; kind <= XB_BIND_GIVEN; kind++) {
             bool fits = kind == XB_BIND_GIVEN || kind == (int)rows[i].kind ||
@@ -756,13 +423,83 @@ TEST(a_field_of_another_type_aborts)
 
 TEST(an_unknown_option_aborts)
 {
-    struct command command = command_of((const char *const[]){NULL});
-    struct xb_config config;
     static const struct xb_option namesake = {.name = "samples", .type = XB_OPTION_COUNT};
-    must_parse(all_rows, &command, &config);
+    PARSE(config, all_rows, NULL);
     assert_true(aborts(&config, &how, XB_BIND_TEXT));
     assert_true(aborts(&config, &namesake, XB_BIND_NUMBER));
     xb_config_free(&config);
+}
+
+/* ---- the nearest word ---- */
+
+static const char *const all_modes[] = {
+    "pageable", "pinned", "async", "double-buffer", "zero-copy", "managed", "peer", NULL,
+};
+static const char *const names[] = {
+    "size", "sizes-from", "direction", "device", "help", "version", NULL,
+};
+static const char *const directions[] = {"h2d", "d2h", "bidir", NULL};
+static const char *const nothing[] = {NULL};
+static const char *const alone[] = {"pinned", NULL};
+
+static void say_nearest(const struct row *row, char said[ROW_TEXT])
+{
+    static const struct {
+        const char *name;
+        const char *const *candidates;
+    } lists[] = {{"modes", all_modes},
+                 {"options", names},
+                 {"directions", directions},
+                 {"nothing", nothing},
+                 {"alone", alone}};
+    size_t i = 0;
+    while (strcmp(lists[i].name, row->part[0]) != 0)
+        i++;
+    const char *nearest = xb_nearest(row->part[1], lists[i].candidates);
+    say_also(said, "%s", nearest != NULL ? nearest : "none");
+}
+
+TEST_ROWS(slips_are_near, say_nearest)
+TEST_ROWS(unique_prefix_is_near, say_nearest)
+TEST_ROWS(others_are_not_near, say_nearest)
+
+/* "h2h" is one letter from both. */
+TEST(first_of_equals_wins)
+{
+    static const char *const turned[] = {"d2h", "h2d", NULL};
+    assert_ptr_equal(xb_nearest("h2h", directions), directions[0]);
+    assert_ptr_equal(xb_nearest("h2h", turned), turned[0]);
+}
+
+TEST(nearest_of_several_wins)
+{
+    static const char *const words[] = {"stream", "streams", "screams", NULL};
+    assert_ptr_equal(xb_nearest("streems", words), words[1]);
+    assert_ptr_equal(xb_nearest("streem", words), words[0]);
+    assert_ptr_equal(xb_nearest("screems", words), words[2]);
+}
+
+/* Words on both sides of the longest one that is compared. */
+TEST(long_words_are_safe)
+{
+    char candidate[66];
+    char word[5000];
+    const char *const one[] = {candidate, "pinned", NULL};
+    for (size_t length = 62; length <= 65; length++) {
+        memset(candidate, 'a', length);
+        candidate[length] = '\0';
+        memset(word, 'a', length);
+        word[0] = 'b';
+        word[length] = '\0';
+        if (length <= 64)
+            assert_ptr_equal(xb_nearest(word, one), candidate);
+        else
+            assert_null(xb_nearest(word, one));
+    }
+    assert_string_equal(xb_nearest("pined", one), "pinned");
+    memset(word, 'a', sizeof word - 1);
+    word[sizeof word - 1] = '\0';
+    assert_null(xb_nearest(word, one));
 }
 
 /* With it set, getopt_long takes no option after the first operand. */

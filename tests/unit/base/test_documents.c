@@ -2,15 +2,9 @@
 #define _POSIX_C_SOURCE 200809L /* fmemopen */
 #include "base/documents.h"
 #include "checks.h"
+#include "rows.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "testing.h"
-
-#define MARK "\xEF\xBB\xBF"
 #define LARGEST 200
-#define LONG "0123456789012345678901234567890123456789012345678901234567890123456789"
 
 static ssize_t read_stream(void *stream, char *buffer, size_t size)
 {
@@ -18,127 +12,55 @@ static ssize_t read_stream(void *stream, char *buffer, size_t size)
     return got == 0 && ferror((FILE *)stream) ? -1 : (ssize_t)got;
 }
 
-/* What a stream is cut into: documents as they are, and "!LINE: " and a part of why for what is
- * broken. */
-static void expect_bytes(const char *text, size_t length, const char *const *expected)
+/* What a stream of these bytes is cut into. */
+static void cut(const char *text, size_t length, char said[ROW_TEXT])
 {
     struct xb_documents documents;
     struct xb_document_piece piece;
     struct xb_error error;
     bool any = true;
-    char line[32];
     FILE *stream = fmemopen((char *)text, length, "r"); /* which is only read */
     assert_non_null(stream);
     xb_documents_open(&documents, read_stream, stream, LARGEST);
-    for (size_t i = 0;; i++) {
+    for (;;) {
         assert_int_equal(xb_documents_next(&documents, &piece, &any, &error), XB_OK);
-        if (!any) {
-            assert_null(expected[i]);
+        if (!any)
             break;
-        }
-        assert_non_null(expected[i]);
-        if (piece.why == NULL) {
-            assert_string_equal(piece.text, expected[i]);
-            assert_int_equal(piece.length, strlen(expected[i]));
-            continue;
-        }
-        assert_null(piece.text);
-        int length_of_line = snprintf(line, sizeof line, "!%d: ", (int)piece.line);
-        assert_int_equal(strncmp(line, expected[i], (size_t)length_of_line), 0);
-        assert_has(piece.why, expected[i] + length_of_line);
+        const char *blank = said[0] != '\0' ? " " : "";
+        assert_int_equal(piece.text == NULL, piece.why != NULL);
+        if (piece.why != NULL)
+            say_also(said, "%s!%d: %s", blank, (int)piece.line, piece.why);
+        else
+            say_also(said, "%s%s", blank, piece.text);
+        assert_true(piece.why != NULL || piece.length == strlen(piece.text));
     }
     xb_documents_close(&documents);
     fclose(stream);
 }
 
-#define EXPECT(text, ...)                                                                          \
-    expect_bytes(text, sizeof(text) - 1, (const char *const[]){__VA_ARGS__, NULL})
-#define EXPECT_NOTHING(text) expect_bytes(text, sizeof(text) - 1, (const char *const[]){NULL})
-
-TEST(documents_stand_one_behind_the_other)
+static void say_pieces(const struct row *row, char said[ROW_TEXT])
 {
-    EXPECT("{}", "{}");
-    EXPECT("{\"a\":1}\n{\"b\":2}\n", "{\"a\":1}", "{\"b\":2}");
-    EXPECT("{\"a\":1}\n{\"b\":2}", "{\"a\":1}", "{\"b\":2}");
-    EXPECT("{\"a\":1}{\"b\":2} \t{}\n", "{\"a\":1}", "{\"b\":2}", "{}");
-    EXPECT("{\n  \"a\": [\n    {\"b\": 1}\n  ]\n}\n{\n}\n", "{\n  \"a\": [\n    {\"b\": 1}\n  ]\n}",
-           "{\n}");
-    EXPECT("{\n  \"a\": 1\n}\n{\"b\":2}\n{\n \"c\": 3}\n", "{\n  \"a\": 1\n}", "{\"b\":2}",
-           "{\n \"c\": 3}");
-    EXPECT("  {\n    \"a\": 1\n  }\n", "{\n    \"a\": 1\n  }");
+    cut(row->part[0], strlen(row->part[0]), said);
 }
 
-TEST(what_editors_and_windows_add_does_not_matter)
-{
-    EXPECT("{\"a\":1}\r\n\r\n{\"b\":2}\r\n", "{\"a\":1}", "{\"b\":2}");
-    EXPECT("\n\n \n{\"a\":1}\n\n\n{\"b\":2}\n\n", "{\"a\":1}", "{\"b\":2}");
-    EXPECT(MARK "{\"a\":1}\n" MARK "{\"b\":2}\n", "{\"a\":1}", "{\"b\":2}");
-    EXPECT_NOTHING(MARK);
-    EXPECT_NOTHING("\n");
-    EXPECT_NOTHING(" \r\n\t\n");
-}
+TEST_ROWS(documents_stand_one_behind_the_other, say_pieces)
+TEST_ROWS(what_editors_and_windows_add_does_not_matter, say_pieces)
+TEST_ROWS(texts_may_hold_anything, say_pieces)
+TEST_ROWS(a_broken_line_takes_no_other_with_it, say_pieces)
+TEST_ROWS(a_line_of_a_whole_document_may_begin_with_a_bracket, say_pieces)
+TEST_ROWS(lines_of_several_programs_are_reported, say_pieces)
+TEST_ROWS(what_is_no_document_is_one_piece, say_pieces)
+TEST_ROWS(lines_with_labels_are_no_documents, say_pieces)
+TEST_ROWS(a_large_document_is_skipped, say_pieces)
+TEST_ROWS(nesting_has_an_end, say_pieces)
 
-TEST(texts_may_hold_anything)
+TEST(zeros_are_no_document)
 {
-    EXPECT("{\"a\":\"}{][\"}\n{}", "{\"a\":\"}{][\"}", "{}");
-    EXPECT("{\"a\":\"\\\"}\\\\\"}\n{}", "{\"a\":\"\\\"}\\\\\"}", "{}");
-    EXPECT("{\"{\":\"n1: {\"}\n", "{\"{\":\"n1: {\"}");
-    EXPECT("{\"a\":\"\xff\x01\"}\n", "{\"a\":\"\xff\x01\"}");
-}
-
-/* The next line is another document's. */
-TEST(a_broken_line_takes_no_other_with_it)
-{
-    EXPECT("{\"a\":{\"b\":1\n{\"c\":2}\n", "!1: another document begins", "{\"c\":2}");
-    EXPECT("{\"a\":1,\n{\"c\":2}\n", "!1: another document begins", "{\"c\":2}");
-    EXPECT("{\"a\":\"bc\n{\"c\":2}\n", "!1: a line ends within a text", "{\"c\":2}");
-    EXPECT("{\"a\":\"bc\\\n{\"c\":2}\n", "!1: a line ends within a text", "{\"c\":2}");
-    EXPECT("{\"a\":[1}\n{\"c\":2}\n", "!1: its brackets do not match", "{\"c\":2}");
-    EXPECT("{}\n{\"a\":\n", "{}", "!2: does not end");
-    /* Where an object may stand, only what comes later shows that it is another document. */
-    EXPECT("{\"a\":\n{\"c\":2}\n{\"d\":3}\n", "!1: another document begins", "{\"c\":2}",
-           "{\"d\":3}");
-    EXPECT("{\"a\":[1,\n{\"c\":2}\n{\"d\":3}\n", "!1: another document begins", "{\"c\":2}",
-           "{\"d\":3}");
-    EXPECT("{\"a\":[1,\n{\"c\":2}\n", "!1: does not end", "{\"c\":2}");
-    EXPECT("{\"a\":[1,\n{\"c\":[2,\n{\"d\":3}\n", "!1: does not end", "!2: does not end",
-           "{\"d\":3}");
-    EXPECT("{\n  \"a\": [\n    {\n      \"b\": 1\n{\n  \"c\": 2\n}\n",
-           "!1: another document begins", "{\n  \"c\": 2\n}");
-}
-
-/* As some programs indent by nothing. */
-TEST(a_line_of_a_whole_document_may_begin_with_a_bracket)
-{
-    EXPECT("{\n\"a\": [\n{\n\"b\": 1\n},\n{\n}\n]\n}\n{}",
-           "{\n\"a\": [\n{\n\"b\": 1\n},\n{\n}\n]\n}", "{}");
-}
-
-TEST(lines_of_several_programs_are_reported)
-{
-    EXPECT("{\n{\n  \"a\": 1\n  \"a\": 1\n}\n}\n", "!1: a file of its own",
-           "{\n  \"a\": 1\n  \"a\": 1\n}", "!6: document begins here");
-    EXPECT("{\n  \"a\": 1,\n{\"b\":2}\n  \"c\": 3\n}\n", "!1: several programs", "{\"b\":2}",
-           "!4: document begins here");
-}
-
-TEST(what_is_no_document_is_one_piece)
-{
-    EXPECT("srun: job 7 queued\nand: \"so on\"\n{\"a\":1}\n", "!1: document begins here",
-           "{\"a\":1}");
-    EXPECT("{\"a\":1},\n{\"b\":2}\n]\n", "{\"a\":1}", "!1: document begins here", "{\"b\":2}",
-           "!3: document begins here");
-    EXPECT("[{\"a\":1}]\n", "!1: document begins here");
-    EXPECT("word {\"a\":1}\n{\"b\":2}\n", "!1: document begins here", "{\"b\":2}");
-    expect_bytes("\0\0\n{}", 5, (const char *const[]){"!1: document begins here", "{}", NULL});
-}
-
-TEST(lines_with_labels_are_no_documents)
-{
-    EXPECT("n3: {\"a\":1}\nn10: {\"b\":2}\n", "!1: neither cuts nor labels");
-    EXPECT(" 7: {\n10: {\n 7: }\n10: }\n{\"b\":2}\n", "!1: --json %h.json", "{\"b\":2}");
-    EXPECT("[1,3]<stdout>:{\"a\":\"b\n[1,3]<stdout>: {\"}\n", "!1: --json-lines");
-    EXPECT("{\nn1: {}\n{}\n", "!1: another document begins", "{}");
+    char said[ROW_TEXT] = "";
+    cut("\0\0\n{}", 5, said);
+    assert_has(said, "document begins here");
+    assert_memory_equal(said, "!1: ", 4);
+    assert_string_equal(said + strlen(said) - 3, " {}");
 }
 
 /* Were each looked at from all the others on, this would take hours. */
@@ -162,18 +84,6 @@ TEST(a_million_blank_lines_are_soon_read)
     xb_documents_close(&documents);
     fclose(stream);
     free(text);
-}
-
-TEST(a_large_document_is_skipped)
-{
-    EXPECT("{\"a\":\"" LONG LONG LONG "\"}\n{\"b\":2}\n", "!1: too large", "{\"b\":2}");
-    EXPECT("{\"a\":\"" LONG LONG "\"}\n{\"b\":2}\n", "{\"a\":\"" LONG LONG "\"}", "{\"b\":2}");
-}
-
-TEST(nesting_has_an_end)
-{
-    static const char deep[] = "{\"a\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\n{}\n";
-    EXPECT(deep, "!1: nested deeper", "{}");
 }
 
 /* ---- larger than what is read at once ---- */

@@ -8,67 +8,32 @@
 
 #include "testing.h"
 
+#include "checks.h"
+#include "faults.h"
+#include "fixture_tree.h"
+
 static int begin(void **state);
 
 #define WITH_TREE(test) TEST_WITH(test, begin, remove_tree)
 
-#include "checks.h"
-#include "fixture_tree.h"
-
-/*
- * This program is linked with --wrap for read, pread and fstat, so that something can happen to a
- * file between two of them, at the same place every time.
- */
-ssize_t __real_read(int descriptor, void *buffer, size_t size);
-ssize_t __real_pread(int descriptor, void *buffer, size_t size, off_t offset);
-int __real_fstat(int descriptor, struct stat *file);
-ssize_t __wrap_read(int descriptor, void *buffer, size_t size);
-ssize_t __wrap_pread(int descriptor, void *buffer, size_t size, off_t offset);
-int __wrap_fstat(int descriptor, struct stat *file);
-
+/* Something happens to a file between two calls, at the same place every time. */
 static struct {
-    size_t most;                      /* bytes that a read gives; 0: no matter */
-    size_t reads, preads, fstats;     /* so far */
-    size_t at;                        /* before which read something happens; 0: never */
+    size_t at;                        /* before which read */
     void (*happen)(const char *root); /* what it is */
     const char *root;
-    void (*edit)(struct stat *file); /* what the second fstat shows otherwise; NULL: nothing */
-    int fail_read, fail_pread, fail_fstat; /* errno of the first one; 0: none */
+    void (*edit)(struct stat *file); /* what the second fstat shows otherwise */
 } steer;
 
-static int failing(int *code)
+static void before_read(unsigned call)
 {
-    errno = *code;
-    *code = 0;
-    return errno;
-}
-
-ssize_t __wrap_read(int descriptor, void *buffer, size_t size)
-{
-    if (++steer.reads == steer.at)
+    if (call == steer.at)
         steer.happen(steer.root);
-    if (steer.fail_read != 0 && failing(&steer.fail_read) != 0)
-        return -1;
-    return __real_read(descriptor, buffer, steer.most > 0 && size > steer.most ? steer.most : size);
 }
 
-ssize_t __wrap_pread(int descriptor, void *buffer, size_t size, off_t offset)
+static void edit_second(void *file, unsigned call)
 {
-    steer.preads++;
-    if (steer.fail_pread != 0 && failing(&steer.fail_pread) != 0)
-        return -1;
-    return __real_pread(descriptor, buffer, steer.most > 0 && size > steer.most ? steer.most : size,
-                        offset);
-}
-
-int __wrap_fstat(int descriptor, struct stat *file)
-{
-    int outcome = __real_fstat(descriptor, file);
-    if (++steer.fstats == 2 && steer.edit != NULL)
+    if (call == 2)
         steer.edit(file);
-    if (steer.fail_fstat != 0 && failing(&steer.fail_fstat) != 0)
-        return -1;
-    return outcome;
 }
 
 #define LARGEST ((size_t)1 << 20)
@@ -81,14 +46,25 @@ static const char *path_of(const char *root, const char *name)
     return path;
 }
 
+/* The lowest number that is free. */
+static int next_descriptor(void)
+{
+    int next = dup(0);
+    assert_true(next >= 0);
+    close(next);
+    return next;
+}
+
 static void assert_read(const char *path, size_t largest, bool pipes, const char *content,
                         size_t size)
 {
     char *text = NULL;
     size_t length = 0;
     struct xb_error error;
+    int next = next_descriptor();
     if (xb_file_text_read(path, largest, pipes, &text, &length, &error) != XB_OK)
         fail_msg("%s", error.message);
+    assert_int_equal(next_descriptor(), next);
     assert_int_equal(length, size);
     assert_memory_equal(text, content, size);
     assert_int_equal(text[size], '\0');
@@ -101,7 +77,9 @@ static void assert_refused(const char *path, size_t largest, bool pipes, enum xb
     char *text = NULL;
     size_t length = 0;
     struct xb_error error = {.status = XB_OK};
+    int next = next_descriptor();
     assert_int_equal(xb_file_text_read(path, largest, pipes, &text, &length, &error), status);
+    assert_int_equal(next_descriptor(), next);
     assert_int_equal(error.status, status);
     assert_names(&error, path);
     if (strstr(error.message, piece) == NULL)
@@ -122,22 +100,17 @@ WITH_TREE(reads_whole_files)
     write_file(*state, "file", "x");
     assert_read(path, LARGEST, false, "x", 1);
     assert_read(path, 1, true, "x", 1);
-    memset(large, 'y', LARGEST);
-    write_file(*state, "file", large);
-    assert_read(path, LARGEST, false, large, LARGEST);
-    steer.most = 1000; /* a read may give less than was asked for */
-    assert_read(path, LARGEST, false, large, LARGEST);
-    assert_int_equal(symlink(path, path_of(*state, "link")), 0);
-    assert_read(path_of(*state, "link"), LARGEST, false, large, LARGEST);
-}
-
-WITH_TREE(keeps_zeros)
-{
-    const char *path = path_of(*state, "file");
-    int descriptor = open(path, O_WRONLY | O_CREAT, 0600);
+    int descriptor = open(path, O_WRONLY | O_TRUNC);
     assert_int_equal(write(descriptor, "a\0b\0", 4), 4);
     close(descriptor);
     assert_read(path, 4, false, "a\0b\0", 4);
+    memset(large, 'y', LARGEST);
+    write_file(*state, "file", large);
+    assert_read(path, LARGEST, false, large, LARGEST);
+    faults[FAULT_READ].most = faults[FAULT_PREAD].most = 1000; /* less than was asked for */
+    assert_read(path, LARGEST, false, large, LARGEST);
+    assert_int_equal(symlink(path, path_of(*state, "link")), 0);
+    assert_read(path_of(*state, "link"), LARGEST, false, large, LARGEST);
 }
 
 WITH_TREE(refuses_what_is_larger)
@@ -149,24 +122,28 @@ WITH_TREE(refuses_what_is_larger)
     assert_refused(path, LARGEST, false, XB_ERR_USAGE, ": larger than 1 MiB");
     assert_refused(path, LARGEST, true, XB_ERR_USAGE, ": larger than 1 MiB");
     assert_int_equal(truncate(path, (off_t)1 << 40), 0); /* a hole */
+    faults[FAULT_READ].counts = true;
     assert_refused(path, LARGEST, false, XB_ERR_USAGE, ": larger than 1 MiB");
-    assert_int_equal(steer.reads, 0); /* its size alone tells */
+    assert_int_equal(faults[FAULT_READ].calls, 0); /* its size alone tells */
 }
 
 WITH_TREE(refuses_what_is_no_file)
 {
     const char *root = *state;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    for (int pipes = 0; pipes < 2; pipes++) {
-        const char *name = pipes ? ", neither a regular file nor a pipe" : "; name a regular file";
-        assert_refused(root, LARGEST, pipes, XB_ERR_USAGE, ": is a directory; name a file in it");
-        assert_refused("/dev/zero", LARGEST, pipes, XB_ERR_USAGE, name);
-        assert_refused("/dev/zero", LARGEST, pipes, XB_ERR_USAGE, ": is a character device");
-        assert_refused("/dev/null", LARGEST, pipes, XB_ERR_USAGE, ": is a character device");
-        assert_refused(path_of(root, "none"), LARGEST, pipes, XB_ERR_SYSTEM, ": cannot be read");
-        assert_refused(path_of(root, "none/none"), LARGEST, pipes, XB_ERR_SYSTEM, ": cannot");
-        assert_refused("", LARGEST, pipes, XB_ERR_SYSTEM, ": cannot be read");
-    }
+    faults[FAULT_READ].counts = true;
+    const struct {
+        const char *path;
+        enum xb_status status;
+        const char *piece;
+    } rows[] = {{root, XB_ERR_USAGE, ": is a directory; name a file in it"},
+                {"/dev/zero", XB_ERR_USAGE, ": is a character device; name a regular file"},
+                {"/dev/null", XB_ERR_USAGE, ": is a character device; name a regular file"},
+                {"none/none", XB_ERR_SYSTEM, ": cannot be read"},
+                {"", XB_ERR_SYSTEM, ": cannot be read"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_refused(rows[i].path, LARGEST, false, rows[i].status, rows[i].piece);
+    assert_refused("/dev/zero", LARGEST, true, XB_ERR_USAGE, ", neither a regular file nor a pipe");
     /* A socket's address holds no long path. */
     int folder = open(root, O_RDONLY | O_DIRECTORY);
     assert_true(folder >= 0);
@@ -177,7 +154,7 @@ WITH_TREE(refuses_what_is_no_file)
     assert_refused(path_of(root, "socket"), LARGEST, false, XB_ERR_USAGE, ": is a socket");
     assert_refused(path_of(root, "socket"), LARGEST, true, XB_ERR_USAGE, ": is a socket");
     close(descriptor);
-    assert_int_equal(steer.reads, 0);
+    assert_int_equal(faults[FAULT_READ].calls, 0);
 }
 
 WITH_TREE(refuses_what_may_not_be_read)
@@ -219,35 +196,29 @@ WITH_TREE(reads_pipes_where_allowed)
     }
 }
 
-/* The lowest number that is free is what it was. */
-WITH_TREE(leaves_nothing_open)
-{
-    int before = dup(0);
-    close(before);
-    for (int i = 0; i < 3; i++) {
-        write_file(*state, "file", CONTENT);
-        assert_read(path_of(*state, "file"), LARGEST, false, CONTENT, strlen(CONTENT));
-        assert_refused(path_of(*state, "file"), 1, false, XB_ERR_USAGE, ": larger than");
-    }
-    int after = dup(0);
-    close(after);
-    assert_true(before >= 0);
-    assert_int_equal(before, after);
-}
-
 /* ---- files that do not ---- */
+
+static void write_to(const char *root, int flags, const char *text)
+{
+    int descriptor = open(path_of(root, "file"), O_WRONLY | flags);
+    assert_int_equal(write(descriptor, text, strlen(text)), strlen(text));
+    close(descriptor);
+}
 
 static void append_one(const char *root)
 {
-    int descriptor = open(path_of(root, "file"), O_WRONLY | O_APPEND);
-    assert_int_equal(write(descriptor, "x", 1), 1);
-    close(descriptor);
+    write_to(root, O_APPEND, "x");
 }
 
 static void append_much(const char *root)
 {
-    for (int i = 0; i < 100; i++)
-        append_one(root);
+    write_to(root, O_APPEND, CONTENT CONTENT CONTENT);
+}
+
+/* In place, as large as before. */
+static void rewrite(const char *root)
+{
+    write_to(root, 0, "################################");
 }
 
 static void cut_to_half(const char *root)
@@ -260,15 +231,6 @@ static void empty(const char *root)
     assert_int_equal(truncate(path_of(root, "file"), 0), 0);
 }
 
-/* In place, as large as before. */
-static void rewrite(const char *root)
-{
-    int descriptor = open(path_of(root, "file"), O_WRONLY);
-    assert_int_equal(write(descriptor, "################################", strlen(CONTENT)),
-                     strlen(CONTENT));
-    close(descriptor);
-}
-
 static void replace(const char *root)
 {
     char other[PATH_MAX];
@@ -279,11 +241,13 @@ static void replace(const char *root)
 
 static void begin_change(const char *root, void (*happen)(const char *), size_t at)
 {
-    memset(&steer, 0, sizeof steer);
     steer.root = root;
     steer.happen = happen;
     steer.at = at;
-    steer.most = 8; /* five reads: four with something, one without */
+    clear_faults();
+    /* Five reads: four with something, one without. */
+    faults[FAULT_READ] = (struct fault){.most = 8, .before = before_read};
+    faults[FAULT_PREAD] = (struct fault){.most = 8, .counts = true};
     write_file(root, "file", CONTENT);
 }
 
@@ -322,33 +286,28 @@ WITH_TREE(notices_changes_that_no_time_tells)
         begin_change(*state, rewrite, at);
         assert_int_equal(stat(path_of(*state, "file"), &first), 0);
         steer.edit = as_before;
+        faults[FAULT_FSTAT].edit = edit_second;
         assert_refused(path_of(*state, "file"), LARGEST, false, XB_ERR_USAGE, ": changed while");
-        assert_int_equal(steer.fstats, 2);
+        assert_int_equal(faults[FAULT_FSTAT].calls, 2);
     }
 }
 
-static void other_size(struct stat *file)
-{
-    file->st_size++;
-}
+static unsigned other; /* what the second look shows otherwise */
 
-static void other_second(struct stat *file)
+static void show_other(struct stat *file)
 {
-    file->st_mtim.tv_sec++;
-}
-
-static void other_nanosecond(struct stat *file)
-{
-    file->st_mtim.tv_nsec ^= 1;
+    file->st_size += other == 0;
+    file->st_mtim.tv_sec += other == 1;
+    file->st_mtim.tv_nsec ^= other == 2;
 }
 
 /* Changed and changed back: what was read in between may be anything. */
 WITH_TREE(notices_changes_that_only_times_tell)
 {
-    static void (*const edits[])(struct stat *) = {other_size, other_second, other_nanosecond};
-    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+    for (other = 0; other < 3; other++) {
         begin_change(*state, NULL, 0);
-        steer.edit = edits[i];
+        steer.edit = show_other;
+        faults[FAULT_FSTAT].edit = edit_second;
         assert_refused(path_of(*state, "file"), LARGEST, false, XB_ERR_USAGE, ": changed while");
     }
 }
@@ -364,31 +323,43 @@ WITH_TREE(reads_on_where_it_is_replaced)
 
 /* ---- calls that fail ---- */
 
-WITH_TREE(says_which_call_fails)
+/* Whichever of them fails, the first, the second, ... */
+WITH_TREE(says_which_call_fails_and_goes_on_after_a_signal)
 {
+    static const struct {
+        enum fault_kind kind;
+        int code;
+        enum xb_status status;
+        const char *piece;
+        unsigned calls; /* without a fault */
+    } rows[] = {
+        {FAULT_READ, EIO, XB_ERR_SYSTEM, ": cannot be read", 5},
+        {FAULT_READ, EINTR, XB_OK, NULL, 5},
+        {FAULT_FSTAT, EIO, XB_ERR_SYSTEM, ": cannot be read", 2},
+        {FAULT_PREAD, EIO, XB_ERR_USAGE, ": changed while", 4},
+        {FAULT_PREAD, EINTR, XB_OK, NULL, 4},
+        {FAULT_MEMORY, ENOMEM, XB_ERR_MEMORY, "no memory to read ", 1},
+    };
     begin_change(*state, NULL, 0);
-    steer.fail_read = EIO;
-    assert_refused(path_of(*state, "file"), LARGEST, false, XB_ERR_SYSTEM, ": cannot be read");
-    begin_change(*state, NULL, 0);
-    steer.fail_fstat = EIO;
-    assert_refused(path_of(*state, "file"), LARGEST, false, XB_ERR_SYSTEM, ": cannot be read");
-    begin_change(*state, NULL, 0);
-    steer.fail_pread = EIO;
-    assert_refused(path_of(*state, "file"), LARGEST, false, XB_ERR_USAGE, ": changed while");
-}
-
-WITH_TREE(goes_on_after_a_signal)
-{
-    begin_change(*state, NULL, 0);
-    steer.fail_read = EINTR;
-    steer.fail_pread = EINTR;
-    assert_read(path_of(*state, "file"), LARGEST, false, CONTENT, strlen(CONTENT));
-    assert_int_equal(steer.reads, 6);
-    assert_int_equal(steer.preads, 5);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *path = path_of(*state, "file");
+        for (unsigned n = 1, met = 1; met; n++) {
+            clear_faults();
+            arm_fault(rows[i].kind, rows[i].code, n);
+            faults[FAULT_READ].most = faults[FAULT_PREAD].most = 8;
+            if (rows[i].status == XB_OK || n > rows[i].calls)
+                assert_read(path, LARGEST, false, CONTENT, strlen(CONTENT));
+            else
+                assert_refused(path, LARGEST, false, rows[i].status, rows[i].piece);
+            met = disarm_fault(rows[i].kind);
+            assert_int_equal(met, n <= rows[i].calls);
+        }
+    }
 }
 
 static int begin(void **state)
 {
+    clear_faults();
     memset(&steer, 0, sizeof steer);
     return make_tree(state);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_read.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include "base/text.h"
+#include "rows.h"
 
-#include "testing.h"
+#include <inttypes.h>
+#include <math.h>
 
 /*
  * The reader that keeps its first error. What a text may not have, and what each value must be, is
@@ -24,205 +24,107 @@ static void assert_refused(const struct xb_json_reader *reader, const char *mess
     assert_string_equal(reader->error.message, message);
 }
 
-TEST(gives_every_kind)
+static const char *json_of(const cJSON *item)
 {
-    struct xb_json_reader reader;
-    bool known = false;
-    cJSON *root =
-        read_text(&reader, "{\"o\":{},\"a\":[1],\"t\":\"x\",\"f\":true,\"n\":0.5,\"w\":7,\"i\":3,"
-                           "\"null\":null}");
-    assert_true(cJSON_IsObject(xb_json_get_object(&reader, root, "o")));
-    assert_int_equal(cJSON_GetArraySize(xb_json_get_array(&reader, root, "a")), 1);
-    assert_string_equal(xb_json_get_text(&reader, root, "t"), "x");
-    assert_string_equal(xb_json_get_optional_text(&reader, root, "t"), "x");
-    assert_true(xb_json_get_flag(&reader, root, "f"));
-    assert_true(xb_json_get_number(&reader, root, "n", 0.5) == 0.5);
-    assert_int_equal(xb_json_get_whole(&reader, root, "w", 7, 7), 7);
-    assert_int_equal(xb_json_get_index(&reader, root, "i"), 3);
-    assert_int_equal(xb_json_get_index(&reader, root, "null"), -1);
-    assert_true(cJSON_IsObject(xb_json_get_known_object(&reader, root, "o")));
-    assert_null(xb_json_get_known_object(&reader, root, "null"));
-    assert_string_equal(xb_json_get_known_text(&reader, root, "t"), "x");
-    assert_null(xb_json_get_known_text(&reader, root, "null"));
-    assert_true(xb_json_get_known_flag(&reader, root, "f", &known) && known);
-    assert_false(xb_json_get_known_flag(&reader, root, "null", &known) || known);
-    assert_true(xb_json_get_known_number(&reader, root, "n", 1) == 0.5);
-    assert_true(isnan(xb_json_get_known_number(&reader, root, "null", 1)));
-    assert_int_equal(reader.error.status, XB_OK);
-    cJSON_Delete(root);
+    static char text[100];
+    if (item == NULL)
+        return "nothing";
+    assert_true(cJSON_PrintPreallocated((cJSON *)item, text, sizeof text, false));
+    return text;
 }
 
-TEST(gives_what_may_be_missing)
+static void say_number(char said[ROW_TEXT], double number)
 {
-    static const char *const nothing[] = {"null", "missing"};
-    struct xb_json_reader reader;
-    cJSON *root = read_text(&reader, "{\"o\":{\"a\":1},\"n\":0,\"w\":7,\"null\":null}");
-    assert_true(cJSON_IsObject(xb_json_get_optional_object(&reader, root, "o", 1)));
-    assert_true(xb_json_get_optional_number(&reader, root, "n", 1) == 0);
-    assert_int_equal(xb_json_get_optional_whole(&reader, root, "w", 7), 7);
-    for (size_t i = 0; i < 2; i++) {
-        assert_null(xb_json_get_optional_object(&reader, root, nothing[i], 0));
-        assert_null(xb_json_get_optional_text(&reader, root, nothing[i]));
-        assert_true(isnan(xb_json_get_optional_number(&reader, root, nothing[i], 1)));
-        assert_int_equal(xb_json_get_optional_whole(&reader, root, nothing[i], 7), 0);
-    }
-    assert_int_equal(reader.error.status, XB_OK);
-    cJSON_Delete(root);
+    say_also(said, "%s", isnan(number) ? "nan" : XB_NUMBER_TEXT(number));
 }
 
-/* Each is asked for the key "k". */
-static void get_object(struct xb_json_reader *reader, const cJSON *object)
-{
-    assert_null(xb_json_get_object(reader, object, "k"));
-}
-
-static void get_array(struct xb_json_reader *reader, const cJSON *object)
-{
-    assert_null(xb_json_get_array(reader, object, "k"));
-}
-
-static void get_text(struct xb_json_reader *reader, const cJSON *object)
-{
-    assert_null(xb_json_get_text(reader, object, "k"));
-}
-
-static void get_optional_text(struct xb_json_reader *reader, const cJSON *object)
-{
-    assert_null(xb_json_get_optional_text(reader, object, "k"));
-}
-
-static void get_flag(struct xb_json_reader *reader, const cJSON *object)
-{
-    assert_false(xb_json_get_flag(reader, object, "k"));
-}
-
-static void get_number(struct xb_json_reader *reader, const cJSON *object)
-{
-    assert_true(xb_json_get_number(reader, object, "k", 2) == 0);
-}
-
-static void get_whole(struct xb_json_reader *reader, const cJSON *object)
-{
-    assert_int_equal(xb_json_get_whole(reader, object, "k", 1, 2), 0);
-}
-
-static void get_index(struct xb_json_reader *reader, const cJSON *object)
-{
-    assert_int_equal(xb_json_get_index(reader, object, "k"), -1);
-}
-
-static void get_optional_object(struct xb_json_reader *reader, const cJSON *object)
-{
-    assert_null(xb_json_get_optional_object(reader, object, "k", 1));
-}
-
-static void get_known_flag(struct xb_json_reader *reader, const cJSON *object)
-{
-    bool known = true;
-    assert_false(xb_json_get_known_flag(reader, object, "k", &known) || known);
-}
-
-static void get_known_number(struct xb_json_reader *reader, const cJSON *object)
-{
-    assert_true(isnan(xb_json_get_known_number(reader, object, "k", 2)));
-}
-
-static void get_optional_number(struct xb_json_reader *reader, const cJSON *object)
-{
-    assert_true(isnan(xb_json_get_optional_number(reader, object, "k", 2)));
-}
-
-static void get_optional_whole(struct xb_json_reader *reader, const cJSON *object)
-{
-    assert_int_equal(xb_json_get_optional_whole(reader, object, "k", 2), 0);
-}
-
-static void get_known_object(struct xb_json_reader *reader, const cJSON *object)
-{
-    assert_null(xb_json_get_known_object(reader, object, "k"));
-}
-
-static void get_known_text(struct xb_json_reader *reader, const cJSON *object)
-{
-    assert_null(xb_json_get_known_text(reader, object, "k"));
-}
-
-static void check_keys(struct xb_json_reader *reader, const cJSON *object)
+/* Says what the key "k" holds, by the getter of that name. */
+static void say_member(const char *getter, struct xb_json_reader *reader, const cJSON *object,
+                       char said[ROW_TEXT])
 {
     static const char *const keys[] = {"a", "b", NULL};
-    xb_json_check_keys(reader, object, keys);
+    const char *text = NULL;
+    bool known = strcmp(getter, "known flag") == 0, flag = false;
+#define IS(name) (strcmp(getter, name) == 0)
+    if (IS("object"))
+        text = json_of(xb_json_get_object(reader, object, "k"));
+    else if (IS("known object"))
+        text = json_of(xb_json_get_known_object(reader, object, "k"));
+    else if (IS("optional object"))
+        text = json_of(xb_json_get_optional_object(reader, object, "k", 1));
+    else if (IS("array"))
+        text = json_of(xb_json_get_array(reader, object, "k"));
+    else if (IS("text"))
+        text = xb_json_get_text(reader, object, "k");
+    else if (IS("known text"))
+        text = xb_json_get_known_text(reader, object, "k");
+    else if (IS("optional text"))
+        text = xb_json_get_optional_text(reader, object, "k");
+    else if (IS("flag"))
+        text = xb_json_get_flag(reader, object, "k") ? "true" : "false";
+    else if (known) {
+        flag = xb_json_get_known_flag(reader, object, "k", &known);
+        text = !known ? (flag ? "wrong" : "not known") : flag ? "true" : "false";
+    } else if (IS("number"))
+        say_number(said, xb_json_get_number(reader, object, "k", 2));
+    else if (IS("known number"))
+        say_number(said, xb_json_get_known_number(reader, object, "k", 2));
+    else if (IS("optional number"))
+        say_number(said, xb_json_get_optional_number(reader, object, "k", 2));
+    else if (IS("whole"))
+        say_also(said, "%" PRIu64, xb_json_get_whole(reader, object, "k", 1, 2));
+    else if (IS("optional whole"))
+        say_also(said, "%" PRIu64, xb_json_get_optional_whole(reader, object, "k", 2));
+    else if (IS("index"))
+        say_also(said, "%d", xb_json_get_index(reader, object, "k"));
+    else if (IS("keys a and b")) {
+        xb_json_check_keys(reader, object, keys);
+        text = "ok";
+    } else
+        fail_msg("no getter of %s", getter);
+#undef IS
+    if (said[0] == '\0')
+        say_also(said, "%s", text != NULL ? text : "nothing");
 }
 
-static const struct {
-    void (*get)(struct xb_json_reader *reader, const cJSON *object);
-    const char *wrong, *message; /* a document, and what is said of it */
-    const char *right;           /* what is read without an error */
-} rows[] = {
-    {get_object, "{\"k\":[]}", "a.json: k: must be an object", "{\"k\":{}}"},
-    {get_array, "{\"k\":{}}", "a.json: k: must be an array", "{\"k\":[]}"},
-    {get_text, "{\"k\":\"\"}", "a.json: k: must be a text that is not empty", "{\"k\":\"x\"}"},
-    {get_optional_text, "{\"k\":1}", "a.json: k: must be a text that is not empty",
-     "{\"k\":\"x\"}"},
-    {get_flag, "{\"k\":1}", "a.json: k: must be true or false", "{\"k\":true}"},
-    {get_number, "{\"k\":3}", "a.json: k: must be a number above 0 and at most 2", "{\"k\":1}"},
-    {get_whole, "{}", "a.json: k: is missing", "{\"k\":1}"},
-    {get_index, "{\"k\":-1}", "a.json: k: must be a whole number from 0 to 1023", "{\"k\":1}"},
-    {get_optional_object, "{\"k\":[]}", "a.json: k: must be an object", "{\"k\":{}}"},
-    {get_optional_object, "{\"k\":{\"a\":1,\"b\":2}}", "a.json: k: has more than 1 keys",
-     "{\"k\":{}}"},
-    {get_known_flag, "{}", "a.json: k: is missing", "{\"k\":true}"},
-    {get_known_flag, "{\"k\":0}", "a.json: k: must be true, false or null", "{\"k\":true}"},
-    {get_known_number, "{}", "a.json: k: is missing", "{\"k\":1}"},
-    {get_known_number, "{\"k\":3}", "a.json: k: must be a number from 0 to 2, or null",
-     "{\"k\":1}"},
-    {get_optional_number, "{\"k\":-1}", "a.json: k: must be a number from 0 to 2, or null",
-     "{\"k\":1}"},
-    {get_optional_whole, "{\"k\":0.5}", "a.json: k: must be a whole number from 0 to 2",
-     "{\"k\":1}"},
-    {get_known_object, "{}", "a.json: k: is missing", "{\"k\":{}}"},
-    {get_known_object, "{\"k\":[]}", "a.json: k: must be an object", "{\"k\":{}}"},
-    {get_known_text, "{}", "a.json: k: is missing", "{\"k\":\"x\"}"},
-    {get_known_text, "{\"k\":1}", "a.json: k: must be a text that is not empty", "{\"k\":\"x\"}"},
-    {check_keys, "{\"a\":1,\"c\":2,\"d\":3}", "a.json: c: there is no such key", "{\"b\":1}"},
-    {check_keys, "[]", "a.json: must be an object", "{}"},
-};
-
-TEST(refuses_each_kind_with_its_place)
+static void say_read(const struct row *row, char said[ROW_TEXT])
 {
     struct xb_json_reader reader;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        cJSON *root = read_text(&reader, rows[i].wrong);
-        rows[i].get(&reader, root);
-        assert_refused(&reader, rows[i].message);
-        cJSON_Delete(root);
+    cJSON *root = read_text(&reader, row->part[1]);
+    say_member(row->part[0], &reader, root, said);
+    if (xb_json_failed(&reader)) { /* and gives what is empty */
+        assert_true(xb_list_has("nothing,false,not known,0,nan,-1,ok", said));
+        said[0] = '\0';
+        say_refused(said, reader.error.status, &reader.error);
     }
+    cJSON_Delete(root);
 }
 
-/* After an error each call gives what is empty, also for what could be read. */
-TEST(keeps_the_first_error)
+static void say_read_after_an_error(const struct row *row, char said[ROW_TEXT])
 {
     struct xb_json_reader reader;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        cJSON *root = read_text(&reader, rows[i].right);
-        size_t outer = xb_place_enter(&reader.place, "list");
-        size_t inner = xb_place_enter_item(&reader.place, 4);
-        xb_json_refuse(&reader, "first", "is %s", "wrong");
-        xb_place_leave(&reader.place, inner);
-        xb_place_leave(&reader.place, outer);
-        rows[i].get(&reader, root);
-        xb_json_refuse(&reader, "second", "is wrong too");
-        xb_json_refuse_memory(&reader);
-        assert_null(xb_json_read(&reader, "{}", 2));
-        assert_refused(&reader, "a.json: list[4].first: is wrong");
-        cJSON_Delete(root);
-    }
+    cJSON *root = read_text(&reader, row->part[1]);
+    size_t outer = xb_place_enter(&reader.place, "list");
+    size_t inner = xb_place_enter_item(&reader.place, 4);
+    xb_json_refuse(&reader, "first", "is %s", "wrong");
+    xb_place_leave(&reader.place, inner);
+    xb_place_leave(&reader.place, outer);
+    say_member(row->part[0], &reader, root, said);
+    xb_json_refuse(&reader, "second", "is wrong too");
+    xb_json_refuse_memory(&reader);
+    assert_null(xb_json_read(&reader, "{}", 2));
+    assert_refused(&reader, "a.json: list[4].first: is wrong");
+    cJSON_Delete(root);
 }
+
+TEST_ROWS(each_kind_is_read_or_refused_with_its_place, say_read)
+TEST_ROWS(after_an_error_all_is_empty_and_the_first_error_stays, say_read_after_an_error)
 
 TEST(keeps_what_the_parser_found)
 {
     struct xb_json_reader reader;
     assert_null(read_text(&reader, "{\"a\":1,\n\"a\":2}"));
-    get_text(&reader, NULL);
+    assert_null(xb_json_get_text(&reader, NULL, "k"));
     assert_refused(&reader, "a.json: a: is there twice");
 }
 

@@ -2,50 +2,36 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "base/json_write.h"
 
+#include "base/stream.h"
 #include "checks.h"
 #include "lacking_json.h"
+#include "rows.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "testing.h"
+/* What comes of a document: its text, to release with free(), or NULL and the error. */
+static char *finish(struct xb_json *json, enum xb_json_form form, struct xb_error *error)
+{
+    struct xb_memory_text written = {.text = NULL};
+    FILE *stream = xb_memory_text_begin(&written);
+    enum xb_status status = xb_json_finish_as(json, stream, form, "the JSON", error);
+    xb_memory_text_end(&written);
+    if (status == XB_OK)
+        return written.text;
+    assert_int_equal(error->status, status);
+    assert_int_equal(written.length, 0);
+    free(written.text);
+    return NULL;
+}
 
-/* Finishes the document; its text, to release with free(). */
-static char *finished(struct xb_json *json)
+static void assert_written(struct xb_json *json, enum xb_json_form form, const char *expected)
 {
     struct xb_error error;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    if (xb_json_finish(json, stream, "the JSON", &error) != XB_OK)
+    char *text = finish(json, form, &error);
+    if (text == NULL)
         fail_msg("%s", error.message);
-    fclose(stream);
-    return text;
-}
-
-static void assert_written(struct xb_json *json, const char *expected)
-{
-    char *text = finished(json);
     assert_string_equal(text, expected);
-    free(text);
-}
-
-/* A document whose calls were wrong: nothing is written. */
-static void assert_misused(struct xb_json *json, const char *part)
-{
-    struct xb_error error = {0};
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    assert_int_equal(xb_json_finish(json, stream, "the JSON", &error), XB_ERR_INTERNAL);
-    assert_int_equal(error.status, XB_ERR_INTERNAL);
-    assert_has(error.message, part);
-    fclose(stream);
-    assert_int_equal(size, 0);
     free(text);
 }
 
@@ -84,52 +70,29 @@ static void put_every_kind(struct xb_json *json)
     xb_json_close(json);
 }
 
-static const char every_kind[] = "{\n"
-                                 "\t\"text\":\t\"a \\\"b\\\"\\n\\u0001\\u007f\\u009b\xC2\xB5\",\n"
-                                 "\t\"text_null\":\tnull,\n"
-                                 "\t\"text_empty\":\t\"\",\n"
-                                 "\t\"optional\":\t\"x\",\n"
-                                 "\t\"optional_null\":\tnull,\n"
-                                 "\t\"optional_empty\":\tnull,\n"
-                                 "\t\"number\":\t0.30000000000000004,\n"
-                                 "\t\"number_infinite\":\tnull,\n"
-                                 "\t\"number_known\":\t-2.5,\n"
-                                 "\t\"number_unknown\":\tnull,\n"
-                                 "\t\"whole\":\t18446744073709551615,\n"
-                                 "\t\"whole_known\":\t5,\n"
-                                 "\t\"whole_unknown\":\tnull,\n"
-                                 "\t\"index\":\t0,\n"
-                                 "\t\"index_none\":\tnull,\n"
-                                 "\t\"flag\":\ttrue,\n"
-                                 "\t\"flag_known\":\tfalse,\n"
-                                 "\t\"flag_unknown\":\tnull,\n"
-                                 "\t\"null\":\tnull,\n"
-                                 "\t\"numbers\":\t[0.1, 1e+300, null],\n"
-                                 "\t\"numbers_none\":\t[],\n"
-                                 "\t\"raw\":\t{\"kept\":  1.50, \"c\": \"\\u0080\"},\n"
-                                 "\t\"raw_null\":\tnull,\n"
-                                 "\t\"array\":\t[{\n"
-                                 "\t\t}, 7]\n"
-                                 "}\n";
-
-TEST(writes_every_kind)
+static void say_every_kind(const struct row *row, char said[ROW_TEXT])
 {
     struct xb_json json;
+    struct xb_error error;
+    (void)row;
     xb_json_begin(&json);
     put_every_kind(&json);
-    assert_written(&json, every_kind);
+    char *text = finish(&json, XB_JSON_INDENTED, &error);
+    say_also(said, "%s", text);
+    free(text);
 }
+TEST_ROWS(every_kind_is_written, say_every_kind)
 
 TEST(writes_any_value_as_the_document)
 {
     struct xb_json json;
     xb_json_begin(&json);
     xb_json_put_flag(&json, NULL, true);
-    assert_written(&json, "true\n");
+    assert_written(&json, XB_JSON_INDENTED, "true\n");
     xb_json_begin(&json);
     xb_json_open_array(&json, NULL);
     xb_json_close(&json);
-    assert_written(&json, "[]\n");
+    assert_written(&json, XB_JSON_INDENTED, "[]\n");
 }
 
 /* Names of environment variables may be any bytes; a document's may not. */
@@ -143,8 +106,9 @@ TEST(makes_texts_and_keys_utf8)
     key[0] = 'x'; /* the key was copied */
     xb_json_put_raw(&json, "raw", "\"\x80\"");
     xb_json_close(&json);
-    assert_written(&json, "{\n\t\"k\xEF\xBF\xBD\":\t\"\xC3\xBC \xEF\xBF\xBD\",\n"
-                          "\t\"raw\":\t\"\xEF\xBF\xBD\"\n}\n");
+    assert_written(&json, XB_JSON_INDENTED,
+                   "{\n\t\"k\xEF\xBF\xBD\":\t\"\xC3\xBC \xEF\xBF\xBD\",\n"
+                   "\t\"raw\":\t\"\xEF\xBF\xBD\"\n}\n");
 }
 
 /* ---- failures ---- */
@@ -236,58 +200,46 @@ TEST(reports_a_full_disk)
     fclose(full);
 }
 
-TEST(refuses_calls_that_make_no_document)
+/* Calls by letters: '{' and '[' open, '}' closes, 'n' puts null, and 'k' puts it with a key. */
+static void say_calls(const struct row *row, char said[ROW_TEXT])
 {
     struct xb_json json;
+    struct xb_error error;
     xb_json_begin(&json);
-    assert_misused(&json, "not complete");
-    xb_json_begin(&json);
-    xb_json_open_object(&json, NULL);
-    assert_misused(&json, "not complete");
-    xb_json_begin(&json);
-    xb_json_close(&json);
-    assert_misused(&json, "nothing is open");
-    xb_json_begin(&json);
-    xb_json_put_null(&json, NULL);
-    xb_json_put_null(&json, NULL);
-    assert_misused(&json, "the document is complete");
-    xb_json_begin(&json);
-    xb_json_put_null(&json, "key");
-    assert_misused(&json, "key: key");
-    xb_json_begin(&json);
-    xb_json_open_object(&json, NULL);
-    xb_json_put_null(&json, NULL);
-    xb_json_close(&json);
-    assert_misused(&json, "key: none");
-    xb_json_begin(&json);
-    xb_json_open_array(&json, NULL);
-    xb_json_put_null(&json, "key");
-    xb_json_close(&json);
-    assert_misused(&json, "key: key");
-    xb_json_begin(&json);
-    for (size_t i = 0; i <= XB_JSON_DEPTH; i++)
-        xb_json_open_array(&json, NULL);
-    assert_misused(&json, "deeper");
+    for (const char *call = row->part[0]; *call != '\0'; call++)
+        switch (*call) {
+        case '{':
+            xb_json_open_object(&json, NULL);
+            break;
+        case '[':
+            xb_json_open_array(&json, NULL);
+            break;
+        case '}':
+            xb_json_close(&json);
+            break;
+        default:
+            xb_json_put_null(&json, *call == 'k' ? "key" : NULL);
+        }
+    char *text = finish(&json, XB_JSON_PART, &error);
+    if (text == NULL)
+        say_also(said, "status %d: %s", (int)error.status, error.message);
+    else
+        say_also(said, "%s", text);
+    free(text);
 }
+TEST_ROWS(calls_that_make_no_document_are_refused, say_calls)
 
 /* Whatever lines a document has that stands in it, and whatever is in its texts. */
 TEST(a_line_has_one_newline)
 {
     struct xb_json json;
-    struct xb_error error;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
     xb_json_begin(&json);
     xb_json_open_object(&json, NULL);
     xb_json_put_text(&json, "text", "a // b \n /* c */ \"");
     xb_json_put_number(&json, "number", 0.1);
     xb_json_put_raw(&json, "raw", "{\n\t\"a b\":\t[1.50,\n \"c\\\\\", \" \\\" \"]\n}\n");
     xb_json_close(&json);
-    assert_int_equal(xb_json_finish_as(&json, stream, XB_JSON_LINE, "the JSON", &error), XB_OK);
-    fclose(stream);
-    assert_string_equal(text, "{\"text\":\"a // b \\n /* c */ \\\"\",\"number\":0.1,"
-                              "\"raw\":{\"a b\":[1.50,\"c\\\\\",\" \\\" \"]}}\n");
-    free(text);
+    assert_written(&json, XB_JSON_LINE,
+                   "{\"text\":\"a // b \\n /* c */ \\\"\",\"number\":0.1,"
+                   "\"raw\":{\"a b\":[1.50,\"c\\\\\",\" \\\" \"]}}\n");
 }

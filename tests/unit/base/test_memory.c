@@ -2,42 +2,22 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/stream.h"
+#include "faults.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
+#include <errno.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "testing.h"
 
-/* This program is linked with --wrap=realloc,--wrap=malloc, which compilers make of the first where
- * nothing is moved: whichever piece of memory is asked for may be lacking for that moment only. */
-
 #define LINES 10000
 #define LINE "a line of the text\n"
 #define TOLD 7 /* the exit code of who tells */
 
-static long left = -1; /* calls that succeed before one fails; less than 0: all succeed */
-
-void *__real_realloc(void *piece, size_t bytes);
-void *__wrap_realloc(void *piece, size_t bytes);
-static bool is_lacking(size_t bytes)
+/* Whichever piece of memory is asked for next is lacking, for that moment only. */
+static void lack_next(void)
 {
-    /* Of too much, sanitizers make an error of their own. */
-    return bytes > SIZE_MAX / 4 || (left >= 0 && left-- == 0);
-}
-
-void *__wrap_realloc(void *piece, size_t bytes)
-{
-    return is_lacking(bytes) ? NULL : __real_realloc(piece, bytes);
-}
-
-void *__real_malloc(size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_malloc(size_t bytes)
-{
-    return is_lacking(bytes) ? NULL : __real_malloc(bytes);
+    faults[FAULT_MEMORY] = (struct fault){.code = ENOMEM, .times = 1};
 }
 
 /* ---- what is there ---- */
@@ -132,7 +112,7 @@ static void ask_for_all(void)
 {
     struct xb_arena *arena = NULL;
     struct xb_memory_text text = {.text = NULL};
-    left = 0;
+    lack_next();
     free(xb_copy("a text"));
     xb_arena_print(&arena, "%d", 1);
     FILE *stream = xb_memory_text_begin(&text);
@@ -158,7 +138,7 @@ static void ask_with_a_reserve(void)
 static void ask_twice_with_a_reserve(void)
 {
     ask_with_a_reserve();
-    left = 0;
+    lack_next();
     free(xb_new(1, 1));
 }
 

@@ -3,9 +3,6 @@
 #include "base/options.h"
 #include "commands.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "testing.h"
 
 struct row {

@@ -2,36 +2,22 @@
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
 #include "base/stream.h"
 
+#include "base/clock.h"
+#include "faults.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
+#include <math.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "testing.h"
 
 #define PIECE 4096
 
-/* ---- the reader, and who else writes: the linker puts these in the place of the calls ---- */
-
-static time_t seconds, seconds_a_look; /* what the clock shows, and how far it goes at each look */
-static int reader = -1;                /* the pipe's other end */
-static int other = -1;                 /* another writer, or -1 */
-static int looks;
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
-{
-    (void)clock;
-    seconds += seconds_a_look;
-    *now = (struct timespec){.tv_sec = seconds};
-    return 0;
-}
+static int reader = -1; /* the pipe's other end */
+static int other = -1;  /* another writer, or -1 */
 
 static void take_all(void)
 {
@@ -42,22 +28,30 @@ static void take_all(void)
 
 /* At every other look there is room, because the reader has taken all that was there. Behind the
  * first of these looks the other writer fills it again. */
-int __real_poll(struct pollfd *found, nfds_t count, int timeout);
-int __wrap_poll(struct pollfd *found, nfds_t count, int timeout);
-int __wrap_poll(struct pollfd *found, nfds_t count, int timeout)
+static void before_look(unsigned call)
+{
+    faults[FAULT_POLL].gives = call % 2 != 0;
+    if (call % 2 == 0)
+        take_all();
+}
+
+static void behind_look(long ready)
 {
     static const char full[PIECE];
-    if (looks++ % 2 == 0)
-        return 0;
-    take_all();
-    int ready = __real_poll(found, count, timeout);
+    (void)ready;
     if (other >= 0)
         assert_int_equal(write(other, full, sizeof full), sizeof full);
     other = -1;
-    return ready;
 }
 
-/* ---- tests ---- */
+static int begin(NO_STATE)
+{
+    clear_faults();
+    faults[FAULT_POLL] = (struct fault){.before = before_look, .behind = behind_look};
+    return 0;
+}
+
+#define PIPE_TEST(name) TEST_WITH(name, begin, NULL)
 
 /* Writes six pieces and says what came of it. */
 static int write_pieces_to(FILE *stream)
@@ -75,36 +69,34 @@ static FILE *stream_at(double deadline)
     assert_true(fcntl(ends[1], F_SETPIPE_SZ, PIECE) >= PIECE);
     assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
     reader = ends[0];
-    looks = 0;
-    seconds = 100;
+    faults[FAULT_POLL].calls = 0;
     FILE *stream = xb_pipe_stream(ends[1], deadline);
     assert_non_null(stream);
     return stream;
 }
 
 /* It takes a piece every six seconds: each in time, if every piece had a time of its own. */
-TEST(a_slow_reader_has_one_time_for_all)
+PIPE_TEST(a_slow_reader_has_one_time_for_all)
 {
     static const struct {
-        double deadline;
+        double in; /* so many seconds; INFINITY: none */
         int code;
-    } rows[] = {{50, ETIMEDOUT}, {100, ETIMEDOUT}, {140, 0}, {0, 0}};
-    seconds_a_look = 6;
+    } rows[] = {{-50, ETIMEDOUT}, {0, ETIMEDOUT}, {40, 0}, {INFINITY, 0}};
+    fault_clock = (struct fault_clock){.stands = true, .step_s = 6};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assert_int_equal(write_pieces_to(stream_at(rows[i].deadline)), rows[i].code);
+        double deadline = isinf(rows[i].in) ? 0 : xb_clock_now() + rows[i].in;
+        assert_int_equal(write_pieces_to(stream_at(deadline)), rows[i].code);
         close(reader);
     }
 }
 
 /* It hangs where the write blocks: the alarm ends it. */
-TEST(another_writer_may_fill_the_fifo)
+PIPE_TEST(another_writer_may_fill_the_fifo)
 {
     const char *parent = getenv("TMPDIR");
     char folder[PATH_MAX];
     char path[PATH_MAX + 8];
     snprintf(folder, sizeof folder, "%s/xferbench-test-XXXXXX", parent != NULL ? parent : "/tmp");
-    seconds_a_look = 0;
-    looks = 0;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/fifo", folder);
     assert_int_equal(mkfifo(path, 0600), 0);

@@ -2,11 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/stream.h"
 #include "present/table.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "testing.h"
+#include "rows.h"
 
 static const struct xb_table_column columns[] = {
     {.title = "MODE", .least = 9},
@@ -35,90 +31,6 @@ static struct xb_table *make_table(void)
     return table;
 }
 
-/* Frees the table. */
-static void assert_printed(struct xb_table *table, const struct xb_table_look *look,
-                           const char *expected)
-{
-    struct xb_memory_text printed = {.text = NULL};
-    (void)xb_memory_text_begin(&printed);
-    if (look != NULL)
-        xb_table_print(printed.stream, table, look);
-    else
-        xb_table_markdown(printed.stream, table);
-    xb_memory_text_end(&printed);
-    assert_string_equal(printed.text, expected);
-    free(printed.text);
-    xb_table_free(table);
-}
-
-TEST(lines_get_shorter_step_by_step)
-{
-    static const struct {
-        size_t width;
-        const char *expected;
-    } rows[] = {
-        {55, "MODE              GB/s  EMPTY    MIN   N  VERIFIED\n"
-             "double-buffer    80.83      -  79.87  20  yes\n"
-             "peer           skipped      -      -   -  -\n"},
-        {46, "MODE             GB/s EMPTY   MIN  N VERIFIED\n"
-             "double-buffer   80.83     - 79.87 20 yes\n"
-             "peer          skipped     -     -  - -\n"},
-        {40, "MODE             GB/s EMPTY   MIN  N OK\n"
-             "double-buffer   80.83     - 79.87 20 yes\n"
-             "peer          skipped     -     -  - -\n"},
-        /* What shows nothing goes first, and need not be named. */
-        {39, "MODE             GB/s   MIN  N OK\n"
-             "double-buffer   80.83 79.87 20 yes\n"
-             "peer          skipped     -  - -\n"},
-        {33, "MODE             GB/s   MIN OK\n"
-             "double-buffer   80.83 79.87 yes\n"
-             "peer          skipped     - -\n"
-             "\n"
-             "Not shown in 33 columns: N. JSON\n"
-             "  has all.\n"},
-        /* Names differ at either end. */
-        {23, "MODE           GB/s OK\n"
-             "doub...ffer   80.83 yes\n"
-             "peer        skipped -\n"
-             "\n"
-             "Not shown in 23\n"
-             "  columns: MIN, N. JSON\n"
-             "  has all.\n"},
-        {20, "MODE double-buffer\n"
-             "  GB/s 80.83\n"
-             "  VERIFIED yes\n"
-             "MODE peer\n"
-             "  GB/s skipped\n"
-             "\n"
-             "Not shown in 20\n"
-             "  columns: MIN, N.\n"
-             "  JSON has all.\n"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assert_printed(make_table(),
-                       &(struct xb_table_look){.width = rows[i].width, .elsewhere = "JSON has all"},
-                       rows[i].expected);
-}
-
-TEST(long_cell_breaks_between_words)
-{
-    struct xb_table *table = xb_table_new();
-    xb_table_add_column(table, &(struct xb_table_column){.title = "DEVICE"});
-    xb_table_row(table);
-    xb_table_cell(table, XB_COLOUR_NONE, "a card with a name of 41 letters or more");
-    assert_printed(table, &(struct xb_table_look){.width = 24},
-                   "DEVICE a card with a\n  name of 41 letters or\n  more\n");
-}
-
-TEST(label_stands_before_the_first_line)
-{
-    assert_printed(make_table(),
-                   &(struct xb_table_look){.width = 60, .label = "  rows  ", .indent = "        "},
-                   "  rows  MODE              GB/s  EMPTY    MIN   N  VERIFIED\n"
-                   "        double-buffer    80.83      -  79.87  20  yes\n"
-                   "        peer           skipped      -      -   -  -\n");
-}
-
 static struct xb_table *make_bars(void)
 {
     struct xb_table *table = xb_table_new();
@@ -135,24 +47,8 @@ static struct xb_table *make_bars(void)
     return table;
 }
 
-TEST(bars_take_the_room_that_is_left)
-{
-    setenv("LC_ALL", "C", 1);
-    assert_printed(make_bars(), &(struct xb_table_look){.width = 29},
-                   "To the GPU  of 58.1\n"
-                   "way 0       ##########  100 %\n"
-                   "way 1       #####        50 %\n"
-                   "way 2       #             5 %\n");
-    setenv("LC_ALL", "C.UTF-8", 1);
-    assert_printed(
-        make_bars(), &(struct xb_table_look){.width = 29},
-        "To the GPU  of 58.1\n"
-        "way 0       \u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588  100 %\n"
-        "way 1       \u2588\u2588\u2588\u2588\u2588        50 %\n"
-        "way 2       \u258c             5 %\n");
-}
-
-TEST(a_bar_too_short_to_be_seen_leaves_no_blank)
+/* Of numbers, of which the bar of one is too short to be seen. */
+static struct xb_table *make_short_bar(void)
 {
     struct xb_table *table = xb_table_new();
     xb_table_add_column(table, &(struct xb_table_column){.title = "GB/s"});
@@ -163,22 +59,60 @@ TEST(a_bar_too_short_to_be_seen_leaves_no_blank)
         xb_table_cell(table, XB_COLOUR_NONE, "%.0f", 1000 * shares[i]);
         xb_table_bar(table, shares[i]);
     }
-    setenv("LC_ALL", "C", 1);
-    assert_printed(table, &(struct xb_table_look){.width = 16},
-                   "GB/s\n"
-                   "1000  ##########\n"
-                   "1\n");
+    return table;
 }
 
-TEST(markdown_can_be_read_as_it_is)
+static struct xb_table *make_long_cell(void)
+{
+    struct xb_table *table = xb_table_new();
+    xb_table_add_column(table, &(struct xb_table_column){.title = "DEVICE"});
+    xb_table_row(table);
+    xb_table_cell(table, XB_COLOUR_NONE, "a card with a name of 41 letters or more");
+    return table;
+}
+
+static struct xb_table *make_with_bar_in_text(void)
 {
     struct xb_table *table = make_table();
     xb_table_row(table);
     xb_table_cell(table, XB_COLOUR_NONE, "a|b");
-    assert_printed(table, NULL,
-                   "| MODE          |    GB/s | EMPTY |   MIN |  N | VERIFIED |\n"
-                   "|---------------|--------:|------:|------:|---:|----------|\n"
-                   "| double-buffer |   80.83 |     - | 79.87 | 20 | yes      |\n"
-                   "| peer          | skipped |     - |     - |  - | -        |\n"
-                   "| a\\|b           |         |       |       |    |          |\n");
+    return table;
 }
+
+/* "table | width | locale, label or markdown" */
+static void say_table(const struct row *row, char said[ROW_TEXT])
+{
+    static const struct {
+        const char *name;
+        struct xb_table *(*make)(void);
+    } tables[] = {{"modes", make_table},
+                  {"bars", make_bars},
+                  {"short bar", make_short_bar},
+                  {"long cell", make_long_cell},
+                  {"a|b", make_with_bar_in_text}};
+    struct xb_table_look look = {.width = row_number(row, 1), .elsewhere = "JSON has all"};
+    struct xb_memory_text printed = {.text = NULL};
+    size_t i = 0;
+    while (strcmp(tables[i].name, row->part[0]) != 0)
+        i++;
+    struct xb_table *table = tables[i].make();
+    setenv("LC_ALL", strcmp(row->part[2], "UTF-8") == 0 ? "C.UTF-8" : "C", 1);
+    if (strcmp(row->part[2], "label") == 0) {
+        look.label = "  rows  ";
+        look.indent = "        ";
+    }
+    FILE *stream = xb_memory_text_begin(&printed);
+    if (strcmp(row->part[2], "markdown") == 0)
+        xb_table_markdown(stream, table);
+    else
+        xb_table_print(stream, table, &look);
+    xb_memory_text_end(&printed);
+    say_also(said, "%s", printed.text);
+    free(printed.text);
+    xb_table_free(table);
+}
+
+TEST_ROWS(lines_get_shorter_step_by_step, say_table)
+TEST_ROWS(a_label_stands_before_the_first_line, say_table)
+TEST_ROWS(bars_take_the_room_that_is_left, say_table)
+TEST_ROWS(markdown_can_be_read_as_it_is, say_table)

@@ -2,12 +2,12 @@
 #define _GNU_SOURCE /* posix_openpt, ptsname_r */
 #include "base/terminal.h"
 
+#include "base/stream.h"
+#include "rows.h"
+
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include "testing.h"
 
 /* A terminal of our own: what the test runs in may have none. */
 struct terminal {
@@ -18,9 +18,16 @@ struct terminal {
 static const char *const variables[] = {"COLUMNS", "NO_COLOR", "TERM",
                                         "LC_ALL",  "LC_CTYPE", "LANG"};
 
-static int open_terminal(void **state)
+static struct terminal terminal;
+
+static void forget_variables(void)
 {
-    static struct terminal terminal;
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+        unsetenv(variables[i]);
+}
+
+static int open_terminal(NO_STATE)
+{
     char name[64];
     terminal.master = posix_openpt(O_RDWR | O_NOCTTY);
     assert_true(terminal.master >= 0);
@@ -31,88 +38,50 @@ static int open_terminal(void **state)
     assert_true(fd >= 0);
     terminal.stream = fdopen(fd, "w");
     assert_non_null(terminal.stream);
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
-        unsetenv(variables[i]);
-    *state = &terminal;
     return 0;
 }
 
-static int close_terminal(void **state)
+static int close_terminal(NO_STATE)
 {
-    struct terminal *terminal = *state;
-    fclose(terminal->stream);
-    close(terminal->master);
-    return 0;
+    fclose(terminal.stream);
+    return close(terminal.master);
 }
 
-static void set_columns(const struct terminal *terminal, unsigned short columns)
+/* "variables | columns and rows of the window": what the terminal has then. */
+static void say_terminal(const struct row *row, char said[ROW_TEXT])
 {
-    const struct winsize window = {.ws_row = 24, .ws_col = columns};
-    assert_int_equal(ioctl(terminal->master, TIOCSWINSZ, &window), 0);
+    char settings[200], *rest = NULL;
+    struct winsize window = {.ws_row = 0};
+    forget_variables();
+    snprintf(settings, sizeof settings, "%s", row->part[0]);
+    for (char *name = strtok_r(settings, " ", &rest); name != NULL;
+         name = strtok_r(NULL, " ", &rest)) {
+        char *value = strchr(name, '=');
+        *value = '\0';
+        assert_int_equal(setenv(name, value + 1, 1), 0);
+    }
+    assert_int_equal(sscanf(row->part[1], "%hu x %hu", &window.ws_col, &window.ws_row), 2);
+    assert_int_equal(ioctl(terminal.master, TIOCSWINSZ, &window), 0);
+    say_also(said, "%zu columns, %zu of prose, %zu rows, %scursor, %scolours, %sUTF-8",
+             (size_t)xb_terminal_columns(terminal.stream),
+             (size_t)xb_terminal_prose_columns(terminal.stream),
+             (size_t)xb_terminal_rows(terminal.stream),
+             xb_terminal_has_cursor(terminal.stream) ? "" : "no ",
+             xb_terminal_has_colours(terminal.stream) ? "" : "no ",
+             xb_locale_has_utf8() ? "" : "no ");
+}
+TEST_ROWS(a_terminal_is_as_its_window_and_variables_say, say_terminal)
+
+TEST(colours_are_codes_of_the_terminal)
+{
+    forget_variables();
+    assert_string_equal(xb_colour_begin(terminal.stream, XB_COLOUR_BAD), "\033[31m");
+    assert_string_equal(xb_colour_end(terminal.stream, XB_COLOUR_BAD), "\033[0m");
+    assert_string_equal(xb_colour_begin(terminal.stream, XB_COLOUR_NONE), "");
+    assert_string_equal(xb_colour_end(terminal.stream, XB_COLOUR_NONE), "");
 }
 
-TEST_WITH(terminal_has_the_width_of_its_window, open_terminal, close_terminal)
-{
-    struct terminal *terminal = *state;
-    setenv("COLUMNS", "70", 1);
-    set_columns(terminal, 132);
-    assert_int_equal(xb_terminal_columns(terminal->stream), 132);
-    assert_int_equal(xb_terminal_prose_columns(terminal->stream), 100);
-    set_columns(terminal, 60);
-    assert_int_equal(xb_terminal_columns(terminal->stream), 60);
-    assert_int_equal(xb_terminal_prose_columns(terminal->stream), 60);
-    set_columns(terminal, 3);
-    assert_int_equal(xb_terminal_columns(terminal->stream), 40);
-}
-
-TEST_WITH(terminal_without_a_window_takes_the_environment, open_terminal, close_terminal)
-{
-    struct terminal *terminal = *state;
-    set_columns(terminal, 0);
-    assert_int_equal(xb_terminal_columns(terminal->stream), 80);
-    setenv("COLUMNS", "70", 1);
-    assert_int_equal(xb_terminal_columns(terminal->stream), 70);
-    setenv("COLUMNS", "70x", 1);
-    assert_int_equal(xb_terminal_columns(terminal->stream), 80);
-    setenv("COLUMNS", "99999999999999999999", 1);
-    assert_int_equal(xb_terminal_columns(terminal->stream), 1000);
-}
-
-TEST_WITH(terminal_has_the_height_of_its_window, open_terminal, close_terminal)
-{
-    struct terminal *terminal = *state;
-    set_columns(terminal, 80);
-    assert_int_equal(xb_terminal_rows(terminal->stream), 24);
-    const struct winsize window = {.ws_row = 7, .ws_col = 80};
-    assert_int_equal(ioctl(terminal->master, TIOCSWINSZ, &window), 0);
-    assert_int_equal(xb_terminal_rows(terminal->stream), 7);
-    const struct winsize unknown = {.ws_row = 0, .ws_col = 80};
-    assert_int_equal(ioctl(terminal->master, TIOCSWINSZ, &unknown), 0);
-    assert_int_equal(xb_terminal_rows(terminal->stream), 24);
-}
-
-TEST_WITH(dumb_terminal_has_no_cursor, open_terminal, close_terminal)
-{
-    struct terminal *terminal = *state;
-    assert_true(xb_terminal_has_cursor(terminal->stream));
-    setenv("TERM", "xterm", 1);
-    setenv("NO_COLOR", "1", 1);
-    assert_true(xb_terminal_has_cursor(terminal->stream));
-    setenv("TERM", "dumb", 1);
-    assert_false(xb_terminal_has_cursor(terminal->stream));
-}
-
-TEST_WITH(narrow_terminal_has_no_cursor, open_terminal, close_terminal)
-{
-    struct terminal *terminal = *state;
-    set_columns(terminal, 40);
-    assert_true(xb_terminal_has_cursor(terminal->stream));
-    set_columns(terminal, 39);
-    assert_false(xb_terminal_has_cursor(terminal->stream));
-    assert_true(xb_terminal_has_colours(terminal->stream));
-}
-
-TEST_WITH(all_else_has_one_width_and_no_colours, open_terminal, close_terminal)
+TEST(all_else_has_one_width_and_no_colours)
 {
     char *text = NULL;
     size_t length = 0;
@@ -136,32 +105,19 @@ TEST_WITH(all_else_has_one_width_and_no_colours, open_terminal, close_terminal)
     free(text);
 }
 
-TEST_WITH(colours_can_be_refused, open_terminal, close_terminal)
+/* "width | text": in lines that fit, or with a label and an indentation. */
+static void say_lines(const struct row *row, char said[ROW_TEXT])
 {
-    struct terminal *terminal = *state;
-    assert_true(xb_terminal_has_colours(terminal->stream));
-    assert_string_equal(xb_colour_begin(terminal->stream, XB_COLOUR_BAD), "\033[31m");
-    assert_string_equal(xb_colour_end(terminal->stream, XB_COLOUR_BAD), "\033[0m");
-    assert_string_equal(xb_colour_begin(terminal->stream, XB_COLOUR_NONE), "");
-    assert_string_equal(xb_colour_end(terminal->stream, XB_COLOUR_NONE), "");
-    setenv("NO_COLOR", "", 1);
-    assert_true(xb_terminal_has_colours(terminal->stream));
-    setenv("NO_COLOR", "1", 1);
-    assert_false(xb_terminal_has_colours(terminal->stream));
-    unsetenv("NO_COLOR");
-    setenv("TERM", "dumb", 1);
-    assert_false(xb_terminal_has_colours(terminal->stream));
+    struct xb_memory_text printed = {.text = NULL};
+    FILE *stream = xb_memory_text_begin(&printed);
+    if (row->count == 2)
+        xb_lines_print(stream, (unsigned)row_number(row, 0), "%s", row->part[1]);
+    else
+        xb_note_print(stream, row->part[1], (int)row_number(row, 0), "%s", row->part[2]);
+    xb_memory_text_end(&printed);
+    say_also(said, "%s", printed.text);
+    free(printed.text);
 }
+TEST_ROWS(lines_stay_within_the_width, say_lines)
 
-TEST_WITH(first_locale_that_is_set_tells_of_utf8, open_terminal, close_terminal)
-{
-    assert_false(xb_locale_has_utf8());
-    setenv("LANG", "de_DE.utf8", 1);
-    assert_true(xb_locale_has_utf8());
-    setenv("LC_CTYPE", "C", 1);
-    assert_false(xb_locale_has_utf8());
-    setenv("LC_ALL", "en_US.UTF-8@euro", 1);
-    assert_true(xb_locale_has_utf8());
-    setenv("LC_ALL", "", 1);
-    assert_false(xb_locale_has_utf8());
-}
+GROUP(open_terminal, close_terminal)

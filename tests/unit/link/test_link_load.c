@@ -4,6 +4,9 @@
 
 #include "testing.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #define WITH_TREE(name) TEST_WITH(name, make, remove_tree)
 
 #include "pcie_fixture.h"

@@ -4,6 +4,9 @@
 
 #include "testing.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #define NUMA_TEST(name) TEST_WITH(name, set_up, NULL)
 
 #include "numa_fixture.h"
@@ -66,9 +69,8 @@ static int node_of(const void *address)
 static int set_up(void **state)
 {
     reset(state);
-    struct xb_backend *variant = vary_fake();
-    variant->buffer_allocate = noting_buffer_allocate;
-    variant->queue_open = noting_queue_open;
+    altered_backend.buffer_allocate = noting_buffer_allocate;
+    altered_backend.queue_open = noting_queue_open;
     taken_count = 0;
     queues_opened = 0;
     stray.bytes = 0;
@@ -143,16 +145,28 @@ NUMA_TEST(devices_together_have_one_node)
 
 NUMA_TEST(mistakes_are_told)
 {
-    EXPECT_USAGE("there is no NUMA node 2 with memory that this process may use; there are: 0, 1",
-                 "--mode", "pinned", "--size", "4K", "--numa", "0,2");
-    EXPECT_USAGE("'far' is no NUMA node; take near, all, or numbers of: 0, 1", "--mode", "pinned",
-                 "--size", "4K", "--numa", "far");
-    EXPECT_USAGE("'-1' is no NUMA node", "--mode", "pinned", "--size", "4K", "--numa", "-1");
-    EXPECT_USAGE("node 1 is named twice", "--mode", "pinned", "--size", "4K", "--numa", "1,0,01");
-    EXPECT_USAGE("give 'all' alone", "--mode", "pinned", "--size", "4K", "--numa", "all,0");
-    EXPECT_USAGE("give 'near' alone", "--mode", "pinned", "--size", "4K", "--numa", "0,near");
-    EXPECT_USAGE("--numa has no effect on the chosen modes", "--mode", "local", "--size", "4K",
-                 "--numa", "0");
+    static const struct {
+        const char *mode, *nodes, *part;
+    } rows[] = {
+        {"pinned", "0,2",
+         "there is no NUMA node 2 with memory that this process may use; there are: 0, 1"},
+        {"pinned", "far", "'far' is no NUMA node; take near, all, or numbers of: 0, 1"},
+        {"pinned", "-1", "'-1' is no NUMA node"},
+        {"pinned", "1,0,01", "node 1 is named twice"},
+        {"pinned", "all,0", "give 'all' alone"},
+        {"pinned", "0,near", "give 'near' alone"},
+        {"local", "0", "--numa has no effect on the chosen modes"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        struct xb_error error = {0};
+        assert_int_equal(
+            start(&f, WORDS("--size=4K", "--mode", rows[i].mode, "--numa", rows[i].nodes), &error),
+            XB_ERR_USAGE);
+        if (strstr(error.message, rows[i].part) == NULL)
+            fail_msg("\"%s\" does not say \"%s\"", error.message, rows[i].part);
+        finish(&f);
+    }
 }
 
 /* ---- what makes a case ---- */

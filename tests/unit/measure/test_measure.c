@@ -1,159 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/* The time of one iteration: one way, both ways, between devices, in a pipeline. */
-
+/* What is planned and measured, where a test has to look into it. What each kind of case comes to:
+ * test_runs.c. */
 #include "testing.h"
 
-#include "measure_fixture.h"
+#include "base/interrupt.h"
+#include "run_fixture.h"
 
-/* ---- one way ---- */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 
-/* One iteration's time, however many make a sample, and without what the hold takes. */
-RUN_TEST(test_time_is_that_of_one_iteration)
+/* ---- the plan ---- */
+
+RUN_TEST(no_two_cases_share_a_pattern)
 {
     struct fixture f;
-    RUN(&f, "--mode", "pinned,pageable", "--staging", "driver", "--size", "64K,4M");
-    for (size_t i = 0; i < f.run.case_count; i++) {
-        const struct xb_result *result = &f.run.results[i];
-        expect_seconds(result, (double)result->test.bytes * XB_FAKE_SECONDS_PER_BYTE);
-        /* 1 ms is the target: 16 of 65.5 us, one of 4.2 ms */
-        expect_number(result, "iterations_per_sample", result->test.bytes == 65536 ? 16 : 1);
-        assert_null(figure_of(result, "overlap"));
-        assert_null(figure_of(result, "share_of_alone"));
-    }
-    assert_true(xb_fake.holds > 0);
-    finish(&f);
-}
-
-/* Eight chunks over two queues, the second half as fast: it has the last word, from a common start.
- */
-RUN_TEST(test_time_covers_every_queue)
-{
-    struct fixture f;
-    RUN(&f, "--mode", "async", "--size", "8M", "--chunk", "1M", "--streams", "2");
+    xb_fake.device_count = 3;
+    plan_line(&f, "--size 4K,8K --simultaneous");
+    assert_true(f.run.case_count > 50);
     for (size_t i = 0; i < f.run.case_count; i++)
-        expect_seconds(&f.run.results[i], 4 * 2 * CHUNK_S);
+        for (size_t k = 0; k < i; k++) {
+            /* A pattern takes a number a word, and the way back half of the room. */
+            unsigned long long a = f.run.results[i].test.seed;
+            unsigned long long b = f.run.results[k].test.seed;
+            assert_true((a > b ? a - b : b - a) >= 1ULL << 40);
+        }
     finish(&f);
 }
 
-RUN_TEST(test_batches_fit_behind_a_hold)
+RUN_TEST(a_size_that_no_machine_has_is_refused)
 {
     struct fixture f;
-    RUN(&f, "--mode", "pinned,async", "--size", "16K", "--chunk", "4K", "--direction", "h2d");
-    /* 62 copies of 16 KiB make 1 ms; of 4 operations each, 16 iterations fit behind 64 */
-    expect_number(&f.run.results[0], "iterations_per_sample", 62);
-    expect_number(&f.run.results[1], "iterations_per_sample", 16);
+    struct xb_error error = {0};
+    assert_int_equal(start(&f, WORDS("--size", "1000T"), &error), XB_ERR_USAGE);
+    assert_non_null(strstr(error.message, "can be had"));
     finish(&f);
 }
 
-/* A sample lasts 1 ms at least, and no longer than it takes: also where one iteration is a large
- * part of that, and where it is just as long. */
-RUN_TEST(test_no_sample_is_too_short)
-{
-    static const struct {
-        const char *size; /* x 1 ns */
-        double iterations;
-    } rows[] = {
-        {"450000", 3}, {"550000", 2}, {"700000", 2}, {"990000", 2}, {"1000100", 1}, {"1500000", 1},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct fixture f;
-        RUN(&f, "--mode", "pinned", "--direction", "h2d", "--size", rows[i].size);
-        expect_number(&f.run.results[0], "iterations_per_sample", rows[i].iterations);
-        finish(&f);
-    }
-}
-
-/* ---- how many samples ---- */
-
-static size_t samples_of(const char *size, const char *direction, bool unhurried)
-{
-    struct fixture f;
-    PLAN(&f, "--mode", "pinned", "--direction", direction, "--size", size, "--time-limit", "1000s");
-    f.run.unhurried = unhurried;
-    go(&f, NULL);
-    expect_all(&f, XB_RESULT_OK);
-    assert_int_equal(f.run.results[0].stop_reason, XB_STOP_CONVERGED);
-    size_t count = f.run.results[0].times.count;
-    finish(&f);
-    return count;
-}
-
-/* The fake's samples are all the same. Those of 8 MiB take 8.4 ms: 6 of them last 50 ms. Of batches
- * of 1 ms and more it takes as many as of anything. */
-RUN_TEST(test_few_samples_do_for_one_way_alone)
-{
-    assert_int_equal(samples_of("8M", "h2d", false), 6);
-    assert_int_equal(samples_of("4M", "h2d", false), 12);
-    assert_int_equal(samples_of("64K", "h2d", false), 20);
-    assert_int_equal(samples_of("8M", "bidir", false), 20);
-    assert_int_equal(samples_of("8M", "h2d", true), 20);
-}
-
-RUN_TEST(test_few_samples_do_not_do_for_several_devices)
-{
-    struct fixture f;
-    xb_fake.device_count = 2;
-    RUN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "8M", "--time-limit", "1000s",
-        "--simultaneous");
-    expect_all(&f, XB_RESULT_OK);
-    for (size_t i = 0; i < f.run.case_count; i++) {
-        const struct xb_result *result = &f.run.results[i];
-        assert_int_equal(result->times.count, result->test.simultaneous ? 20 : 6);
-    }
-    finish(&f);
-}
-
-/* ---- both ways ---- */
-
-static void expect_both(const struct xb_result *result, const char *first, double first_s,
-                        const char *second, double second_s)
-{
-    double whole = first_s > second_s ? first_s : second_s;
-    expect_seconds(result, whole);
-    expect_samples(result, first, (double)result->test.bytes / first_s);
-    expect_samples(result, second, (double)result->test.bytes / second_s);
-    assert_int_equal(result->bytes_moved, 2 * result->test.bytes);
-    expect_samples(result, "overlap", (first_s + second_s - whole) / whole);
-}
-
-/* A queue a way: the way back is by the second, and takes twice as long. In batches too. */
-RUN_TEST(test_each_way_has_its_time)
-{
-    struct fixture f;
-    RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K,4M");
-    expect_both(&f.run.results[0], "bandwidth_h2d", 65536e-9, "bandwidth_d2h", 2 * 65536e-9);
-    expect_number(&f.run.results[0], "iterations_per_sample", 8);
-    expect_both(&f.run.results[1], "bandwidth_h2d", 4 * CHUNK_S, "bandwidth_d2h", 8 * CHUNK_S);
-    finish(&f);
-}
-
-/* Four chunks a way over three queues: 2 1 1 of them by queues 1 2 3, and 2 1 1 by queues 4 5 6. */
-RUN_TEST(test_each_way_covers_its_queues)
-{
-    struct fixture f;
-    RUN(&f, "--mode", "async", "--direction", "bidir", "--size", "4M", "--chunk", "1M", "--streams",
-        "3");
-    expect_both(&f.run.results[0], "bandwidth_h2d", 3 * CHUNK_S, "bandwidth_d2h", 8 * CHUNK_S);
-    finish(&f);
-}
-
-/* Two queues a way: of three chunks two go by queue 1 and one by 2, then two by 3 and one by 4. */
-RUN_TEST(test_two_streams_a_way)
-{
-    struct fixture f;
-    RUN(&f, "--mode", "async", "--direction", "bidir", "--size", "3M", "--chunk", "1M");
-    expect_both(&f.run.results[0], "bandwidth_h2d", 2 * CHUNK_S, "bandwidth_d2h", 6 * CHUNK_S);
-    finish(&f);
-}
+/* ---- time ---- */
 
 static double longest_s;
 
 /* The shorter of two ways ends when it began. */
-static enum xb_status lose_the_shorter_way(struct xb_event *start, struct xb_event *stop,
+static enum xb_status lose_the_shorter_way(struct xb_event *begin, struct xb_event *end,
                                            double *seconds, struct xb_error *error)
 {
-    enum xb_status status = xb_fake_backend.event_elapsed(start, stop, seconds, error);
+    enum xb_status status = xb_fake_backend.event_elapsed(begin, end, seconds, error);
     longest_s = *seconds > longest_s ? *seconds : longest_s;
     if (*seconds < 0.75 * longest_s)
         *seconds = 0;
@@ -161,235 +55,288 @@ static enum xb_status lose_the_shorter_way(struct xb_event *start, struct xb_eve
 }
 
 /* A rate would be without end, and no file can hold it. */
-RUN_TEST(test_a_way_that_took_no_time_is_an_error)
+RUN_TEST(a_way_that_took_no_time_is_an_error)
 {
     struct fixture f;
-    alter(1, 1);
     altered_backend.event_elapsed = lose_the_shorter_way;
     longest_s = 0;
-    RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "4M");
+    run_line(&f, "--mode pinned --direction bidir --size 4M");
     expect_reason(&f.run.results[0], XB_RESULT_ERROR, "bandwidth_h2d: the events around");
     finish(&f);
 }
 
-/* ---- pairs ---- */
+/* ---- places of the host's memory, on record ---- */
 
-/* ---- within the device ---- */
-
-RUN_TEST(test_local_copies_are_the_bytes_copied)
+/* Six places, whose slower buffer takes 2 to 6 times as long: runs/placements.txt. Wrong data in
+ * one ends the case, whose samples are evidence. */
+RUN_TEST(places_are_on_record)
 {
-    struct fixture f;
-    double once = 2 * MIB * XB_FAKE_SECONDS_PER_BYTE;
-    RUN(&f, "--mode", "local", "--size", "2M", "--by", "engine,kernel");
-    assert_int_equal(f.run.case_count, 2);
-    for (size_t i = 0; i < f.run.case_count; i++) {
-        const struct xb_result *result = &f.run.results[i];
-        assert_int_equal(result->bytes_moved, 2 * MIB); /* though each is read and written */
-        expect_seconds(result, once);
-        expect_number(result, "iterations_per_sample", round(10e-3 / once));
-        assert_string_equal(detail(result, "verified_by"), "device");
-    }
-    assert_int_equal(xb_fake.kernel_access, 1u << XB_ACCESS_SEQUENTIAL);
-    finish(&f);
-}
-
-/* The runtime may make such a copy of several kernels, so fewer fit behind a hold; a kernel is one.
- */
-RUN_TEST(test_local_copies_leave_room_behind_a_hold)
-{
-    struct fixture f;
-    RUN(&f, "--mode", "local", "--size", "64K", "--by", "engine,kernel");
-    expect_number(&f.run.results[0], "iterations_per_sample", 64.0 / XB_LOCAL_COPY_OPERATIONS);
-    expect_number(&f.run.results[1], "iterations_per_sample", 64);
-    finish(&f);
-}
-
-/* By engine and by kernel, of either device. */
-RUN_TEST(test_direct_peer_copies_take_what_the_link_takes)
-{
-    struct fixture f;
-    double there = 16 * MIB * XB_FAKE_PEER_SECONDS_PER_BYTE;
-    xb_fake.device_count = 2;
-    RUN(&f, "--mode", "peer", "--size", "16M", "--peer-path", "direct-read,direct-write", "--by",
-        "engine,kernel");
-    assert_int_equal(f.run.case_count, 2 * 2 * 3);
-    for (size_t i = 0; i < f.run.case_count; i++) {
-        const struct xb_result *result = &f.run.results[i];
-        bool both = result->test.direction == XB_BIDIR;
-        if (both)
-            expect_both(result, "bandwidth_there", there, "bandwidth_back", 2 * there);
-        else
-            expect_seconds(result, there);
-        /* as many as last 10 ms, not 1 ms */
-        expect_number(result, "iterations_per_sample", ceil(10e-3 / (both ? 2 * there : there)));
-    }
-    finish(&f);
-}
-
-/* Four chunks through the host: while one leaves, the next arrives. The way back is by the second
- * queue of either device. */
-RUN_TEST(test_staged_copies_overlap)
-{
-    struct fixture f;
-    xb_fake.device_count = 2;
-    RUN(&f, "--mode", "peer", "--size", "4M", "--chunk", "1M", "--peer-path", "staged", "--by",
-        "engine,kernel");
-    assert_int_equal(f.run.case_count, 2 * 3);
-    for (size_t i = 0; i < f.run.case_count; i++) {
-        const struct xb_result *result = &f.run.results[i];
-        assert_string_equal(detail(result, "held"), "yes");
-        if (result->test.direction == XB_BIDIR)
-            expect_both(result, "bandwidth_there", 5 * CHUNK_S, "bandwidth_back", 10 * CHUNK_S);
-        else
-            expect_seconds(result, 5 * CHUNK_S);
-    }
-    finish(&f);
-}
-
-/* Batches of a pipeline fill it once: 5 of 2 chunks are 11 steps. More do not fit behind a hold. */
-RUN_TEST(test_batches_of_a_pipeline_flow_on)
-{
-    struct fixture f;
-    xb_fake.device_count = 2;
-    RUN(&f, "--mode", "peer", "--size", "128K", "--chunk", "64K", "--peer-path", "staged",
-        "--direction", "d2d", "--pairs", "1:0");
-    expect_number(&f.run.results[0], "iterations_per_sample", 5);
-    expect_seconds(&f.run.results[0], 11.0 / 5 * 65536e-9);
-    finish(&f);
-}
-
-/* Devices whose memory was given up take new queues: the third of device 0 feeds the first of 2. */
-RUN_TEST(test_the_slower_stage_has_the_last_word)
-{
-    struct fixture f;
-    xb_fake.device_count = 3;
-    RUN(&f, "--mode", "peer", "--size", "8M", "--chunk", "1M", "--peer-path", "staged",
-        "--direction", "d2d", "--pairs", "0:1,2:1,0:2");
-    expect_seconds(&f.run.results[0], 9 * CHUNK_S);
-    expect_seconds(&f.run.results[1], 9 * CHUNK_S);
-    expect_seconds(&f.run.results[2], (3 * 8 + 1) * CHUNK_S);
-    finish(&f);
-}
-
-/* The same both ways at once: what there takes, by queue 3 of device 0, is longer than the way back
- * by queue 2 of device 2. */
-RUN_TEST(test_either_way_may_be_the_longer)
-{
-    struct fixture f;
-    double once = 16 * MIB * XB_FAKE_PEER_SECONDS_PER_BYTE;
-    xb_fake.device_count = 3;
-    RUN(&f, "--mode", "peer", "--size", "16M", "--peer-path", "direct-write", "--direction",
-        "bidir", "--pairs", "0:1,1:2,0:2");
-    expect_both(&f.run.results[0], "bandwidth_there", once, "bandwidth_back", 2 * once);
-    expect_both(&f.run.results[2], "bandwidth_there", 3 * once, "bandwidth_back", 2 * once);
-    finish(&f);
-}
-
-/* ---- double-buffer ---- */
-
-/*
- * Four chunks over three queues: 2 1 1 of them, so that the third has the last word with 3 times
- * what a chunk takes, where in a row they take 4. A step of the kernel on a chunk takes 1/1000 of
- * its copy. The copies both ways are by queues 1 and 2: 8. Beside the kernel two queues are left,
- * with two chunks each: 8 copies and a step, 8.004. The kernels are to take 5 % more than that, and
- * all of them take 3/1000 a step: 2801.4 steps.
- */
-RUN_TEST(test_stages_of_a_pipeline)
-{
-    static const struct {
-        const char *kernel_time;
-        double steps;
-    } rows[] = {
-        {"auto", 2801},
-        {"none", 0},
-        {"500us", 636}, /* 4 * 500 us / (3/1000 * 1048.576 us) = 635.8 */
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    unsigned copies = 0;
+    for (int is_wrong = 0; is_wrong < 2; is_wrong++) {
+        static const unsigned slow[] = {1, 4, 2, 5, 3, 6, 4};
         struct fixture f;
-        double kernel = rows[i].steps / 1000;
-        double whole = 3 * (2 + kernel);
-        double bound = 3 * kernel > 8 ? 3 * kernel : 8;
-        RUN(&f, "--mode", "double-buffer", "--size", "4M", "--chunk", "1M", "--buffers", "3",
-            "--kernel-time", rows[i].kernel_time);
-        const struct xb_result *result = &f.run.results[0];
-        assert_int_equal(result->bytes_moved, 8 << 20);
-        expect_seconds(result, whole * CHUNK_S);
-        expect_samples(result, "serial_time", 4 * (2 + kernel) * CHUNK_S);
-        expect_samples(result, "in_time", 4 * CHUNK_S);
-        expect_samples(result, "kernel_time", 3 * kernel * CHUNK_S);
-        expect_samples(result, "out_time", 4 * CHUNK_S);
-        expect_samples(result, "copies_time", 8 * CHUNK_S);
-        expect_number(result, "compute_steps", rows[i].steps);
-        expect_computed(result, "speed_up", 4.0 / 3);
-        expect_computed(result, "share_of_bound", bound / whole);
-        if (kernel > 0)
-            expect_computed(result, "gpu_busy", 3 * kernel / whole);
-        else
-            assert_null(figure_of(result, "gpu_busy"));
-        assert_int_equal(result->row.verified, XB_VERIFIED_TRUE);
-        assert_int_equal(figure_of(result, "serial_time")->samples.count, 2);
+        struct xb_record record = {0};
+        struct xb_error error;
+        reset_fake();
+        memcpy(altered.slow_buffers, slow, sizeof slow);
+        /* The last copy of the third place: each has a repetition and a sample, of two copies. */
+        altered.wrong_copy = is_wrong ? copies - 3 * 4 : 0;
+        xb_fake.device_memory_free = 1u << 30; /* of its own: copies cross a link */
+        xb_fake.operation_s = 1;
+        run_line(&f, "--mode pinned --direction bidir --size 64K --samples=6 --warm-up 1us "
+                     "--time-limit 1000s");
+        copies = altered.registered_copies;
+        const struct xb_statistics *bandwidth = &f.run.results[0].bandwidth;
+        assert_int_equal(xb_record_of_run(&f.run, &record, &error), XB_OK);
+        if (is_wrong) {
+            assert_int_equal(record.cases[0].rows[0].time_count, 3);
+            assert_null(record.cases[0].rows[0].stop_reason); /* none of those there are */
+        } else {
+            const struct xb_record_row *row = &record.cases[0].rows[0];
+            assert_int_equal(row->placements.count, 6);
+            const struct xb_record_figure *figure = xb_record_row_figure(row, "bandwidth");
+            expect_near(figure->statistics.ci95_low, bandwidth->ci95_low, "low");
+            figure = xb_record_row_figure(row, "bandwidth_d2h");
+            expect_near(figure->statistics.ci95_low, bandwidth->ci95_low / 2, "low of one way");
+            expect_near(xb_record_median(&record, &record.cases[0], "between_placements"),
+                        (bandwidth->ci95_high - bandwidth->ci95_low) / bandwidth->median, "spread");
+        }
+        xb_record_free(&record);
         finish(&f);
     }
 }
 
-/*
- * Of 64 chunks the steps are found with 32, of which queue 3 has 10: 30 copies' time for a step of
- * all. They are to take half of what 64 kernels of 500 us take: 508.6 steps.
- */
-RUN_TEST(test_some_chunks_are_enough_to_tune_by)
+/* ---- what managed memory is touched ---- */
+
+static unsigned turns[100]; /* when each piece of 64 KiB is touched, from 1 on; 0: never */
+
+static enum xb_status note_pieces(struct xb_device *device, struct xb_buffer *target,
+                                  struct xb_buffer *source, const struct xb_piece *pieces,
+                                  size_t count, struct xb_pieces **list, struct xb_error *error)
 {
-    struct fixture f;
-    RUN(&f, "--mode", "double-buffer", "--size", "64M", "--chunk", "1M", "--buffers", "3",
-        "--kernel-time", "500us");
-    expect_number(&f.run.results[0], "compute_steps", round(32 * 500e-6 / (30 * CHUNK_S / 1000)));
-    expect_samples(&f.run.results[0], "kernel_time", 63 * 509 * CHUNK_S / 1000);
-    finish(&f);
+    memset(turns, 0, sizeof turns);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(pieces[i].source_offset == pieces[i].target_offset);
+        turns[pieces[i].source_offset / 65536] = (unsigned)i + 1;
+    }
+    return xb_fake_backend.pieces_open(device, target, source, pieces, count, list, error);
 }
 
-static double warm_up_bandwidth;
-
-static void note_warm_up(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
+/* Every tenth piece, one behind the other or not. */
+RUN_TEST(what_is_touched_is_spread_evenly)
 {
-    hurry(argument, run, samples, bandwidth);
-    if (samples == 0)
-        warm_up_bandwidth = bandwidth;
+    for (int is_random = 0; is_random < 2; is_random++) {
+        struct fixture f;
+        bool in_order = true;
+        altered_backend.pieces_open = note_pieces;
+        RUN(&f, "--mode", "managed", "--size", "6400K", "--managed", "fault", "--touched", "10",
+            "--touch-order", is_random ? "random" : "sequential", "--direction", "h2d");
+        expect_all(&f, XB_RESULT_OK);
+        for (unsigned i = 0; i < COUNT_OF(turns); i++) {
+            assert_int_equal(turns[i] > 0, i % 10 == 0);
+            in_order = in_order && (turns[i] == 0 || turns[i] == i / 10 + 1);
+        }
+        assert_int_equal(in_order, !is_random);
+        finish(&f);
+    }
 }
 
-/* The parts by which the kernel is tuned do not stay behind. */
-RUN_TEST(test_a_pipeline_warms_up_with_all_of_its_stages)
+/* ---- memory that is new for each copy ---- */
+
+static unsigned copies_to[2]; /* of large copies, those that found their target used, and fresh */
+
+/* Looks at as much as a page in the middle. */
+static enum xb_status look_at_target(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
+                                     struct xb_buffer *source, uint64_t from, uint64_t bytes,
+                                     struct xb_error *error)
 {
-    struct fixture f;
-    const struct xb_run_observer observer = {.progress = note_warm_up};
-    execute(&f,
-            WORDS("--mode", "double-buffer", "--size", "64M", "--chunk", "1M", "--buffers", "3"),
-            &observer);
-    expect_near(warm_up_bandwidth, f.run.results[0].bandwidth.median, "the warm-up");
-    finish(&f);
+    const unsigned char *memory = target->host_address;
+    if (target->memory == XB_MEMORY_PAGEABLE && bytes >= (UINT64_C(1) << 20)) {
+        bool is_fresh = true;
+        for (uint64_t i = 0; i < 4096; i++)
+            is_fresh = is_fresh && memory[to + bytes / 2 + i] == 0;
+        copies_to[is_fresh]++;
+    }
+    return xb_fake_backend.queue_copy(queue, target, to, source, from, bytes, error);
 }
 
-static unsigned copies_seen;
-
-/* Every copy takes longer than the one before: no two of anything agree. */
-static enum xb_status slower_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
-                                  struct xb_buffer *source, uint64_t from, uint64_t bytes,
-                                  struct xb_error *error)
+RUN_TEST(a_fresh_target_is_fresh_every_time)
 {
-    enum xb_status status = XB_OK;
-    copies_seen++;
-    for (unsigned i = 0; status == XB_OK && i < copies_seen; i++)
-        status = xb_fake_backend.queue_copy(queue, target, to, source, from, bytes, error);
+    for (int is_fresh = 0; is_fresh < 2; is_fresh++) {
+        struct fixture f;
+        memset(copies_to, 0, sizeof copies_to);
+        altered_backend.queue_copy = look_at_target;
+        RUN(&f, "--mode", "pageable", "--staging", "driver", "--size", "1M", "--direction", "d2h",
+            "--host-offset", "0,100", "--target", is_fresh ? "fresh" : "kept");
+        expect_all(&f, XB_RESULT_OK);
+        assert_true(copies_to[is_fresh] > 2 * 2);
+        assert_int_equal(copies_to[!is_fresh], 0);
+        finish(&f);
+    }
+}
+
+/* Device memory of a MiB, or of a pool; and what device 0 has room for. */
+static struct {
+    unsigned made, live;
+    uint64_t room, taken;
+} store;
+
+static enum xb_status stored_allocate(struct xb_device *device, enum xb_memory memory,
+                                      uint64_t bytes, struct xb_buffer **buffer,
+                                      struct xb_error *error)
+{
+    bool is_there = memory == XB_MEMORY_DEVICE && device->info.index == 0;
+    if (is_there && bytes > store.room - store.taken)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no room");
+    enum xb_status status = xb_fake_backend.buffer_allocate(device, memory, bytes, buffer, error);
+    if (status == XB_OK && is_there)
+        store.taken += bytes;
+    store.made += status == XB_OK && is_there && bytes == 1 << 20;
+    store.live += status == XB_OK && is_there && bytes == 1 << 20;
     return status;
 }
 
-RUN_TEST(test_references_that_differ_are_timed_thrice)
+static enum xb_status stored_in_pool(struct xb_queue *queue, uint64_t bytes,
+                                     struct xb_buffer **buffer, struct xb_error *error)
+{
+    return stored_allocate(queue->device, XB_MEMORY_DEVICE, bytes, buffer, error);
+}
+
+static void stored_free(struct xb_buffer *buffer)
+{
+    if (buffer != NULL && buffer->memory == XB_MEMORY_DEVICE && buffer->device->info.index == 0) {
+        store.taken -= buffer->bytes;
+        store.live -= buffer->bytes == 1 << 20;
+    }
+    xb_fake_backend.buffer_free(buffer);
+}
+
+static enum xb_status tell_room(struct xb_device *device, uint64_t *free_bytes,
+                                struct xb_error *error)
+{
+    (void)error;
+    *free_bytes = device->info.index == 0 ? store.room - store.taken : UINT64_C(1) << 30;
+    return XB_OK;
+}
+
+static void use_store(uint64_t room)
+{
+    memset(&store, 0, sizeof store);
+    store.room = room;
+    altered_backend.buffer_allocate = stored_allocate;
+    altered_backend.queue_allocate = stored_in_pool;
+    altered_backend.buffer_free = stored_free;
+}
+
+RUN_TEST(memory_is_made_for_each_copy)
+{
+    static const char *const ways[] = {"malloc", "pool"};
+    for (int i = 0; i < 2; i++) {
+        struct fixture f;
+        use_store(UINT64_MAX);
+        RUN(&f, "--mode", "pinned", "--size", "1M", "--direction", "h2d", "--samples", "9",
+            "--gpu-memory", ways[i]);
+        expect_all(&f, XB_RESULT_OK);
+        assert_true(store.made >= 9 + 1);
+        assert_int_equal(store.live, 0);
+        finish(&f);
+    }
+}
+
+/* What is kept for a larger size takes nothing away from four pairs of a smaller one. */
+RUN_TEST(a_larger_size_leaves_pairs_their_memory)
 {
     struct fixture f;
-    alter(1, 1);
-    altered_backend.queue_copy = slower_copy;
-    copies_seen = 0;
-    RUN(&f, "--mode", "zero-copy", "--size", "1M", "--direction", "h2d");
-    expect_status(&f.run.results[0], XB_RESULT_OK);
-    assert_int_equal(figure_of(&f.run.results[0], "copy_time")->samples.count, 3);
-    assert_int_equal(figure_of(&f.run.results[0], "kernel_time")->samples.count, 2);
+    use_store(13 << 20);
+    altered_backend.device_memory = tell_room;
+    xb_fake.device_count = 5;
+    xb_fake.device_memory_free = 1; /* the devices' memory is not the host's */
+    run_line(&f, "--mode peer --size 2M,4M --simultaneous --direction d2d --pairs 0:1,0:2,0:3,0:4 "
+                 "--peer-path direct-read");
+    for (size_t i = 0; i < 2 * 4 + 2 * 5; i++) /* 16 MiB are more than there are */
+        expect_status(&f.run.results[i], i < 2 * 4 + 5 ? XB_RESULT_OK : XB_RESULT_ERROR);
+    finish(&f);
+    assert_int_equal(store.taken, 0);
+}
+
+/* ---- what an iteration costs besides time ---- */
+
+#define STAGED (UINT64_C(32) << 20)
+
+/* As a runtime that copies all of the data first, in memory that it takes and gives back. */
+static enum xb_status copy_through_more_memory(struct xb_queue *queue, struct xb_buffer *target,
+                                               uint64_t to, struct xb_buffer *source, uint64_t from,
+                                               uint64_t bytes, struct xb_error *error)
+{
+    void *more = mmap(NULL, STAGED, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    assert_true(more != MAP_FAILED);
+    munmap(more, STAGED);
+    return xb_fake_backend.queue_copy(queue, target, to, source, from, bytes, error);
+}
+
+/* A target that is fresh each time comes back, and is no more than it was; a ring is more. A
+ * sandbox may not let the kernel count anew. */
+RUN_TEST(the_most_memory_of_an_iteration_is_told)
+{
+    static const struct {
+        bool takes_more;
+        const char *words[6];
+        double least, most; /* in MiB */
+    } rows[] = {
+        {false, {"--mode=pageable", "--staging=driver", "--size=1M", "--direction=h2d"}, 1, 31.9},
+        {true, {"--mode=pageable", "--staging=driver", "--size=1M", "--direction=h2d"}, 32, 64},
+        {false,
+         {"--mode=pageable", "--staging=driver,ring", "--target=fresh", "--size=32M",
+          "--direction=d2h"},
+         32,
+         56},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        reset_fake();
+        if (rows[i].takes_more)
+            altered_backend.queue_copy = copy_through_more_memory;
+        execute(&f, rows[i].words, NULL);
+        for (size_t k = 0; k < f.run.case_count; k++) {
+            const struct xb_result *result = &f.run.results[k];
+            const struct xb_result_figure *peak = figure_of(result, "peak_host_memory");
+            expect_status(result, XB_RESULT_OK);
+            assert_int_equal(figure_of(result, "cpu_time")->samples.count, 3);
+            assert_true(peak == NULL || (peak->computed >= rows[i].least * MIB &&
+                                         peak->computed <= rows[i].most * MIB));
+        }
+        finish(&f);
+    }
+}
+
+/* ---- a signal ---- */
+
+static void interrupt_at_third_sample(void *argument, const struct xb_run *run, size_t samples,
+                                      double bandwidth)
+{
+    hurry(argument, run, samples, bandwidth);
+    if (samples == 3)
+        raise(SIGTERM);
+}
+
+/* Last, because the signal stays noted. */
+RUN_TEST(an_interrupted_run_keeps_what_it_has)
+{
+    struct fixture f;
+    const struct xb_run_observer observer = {.progress = interrupt_at_third_sample};
+    xb_interrupt_catch();
+    execute(&f,
+            WORDS("--mode", "pinned", "--direction", "h2d", "--size", "64K,128K,256K",
+                  "--samples=1000"),
+            &observer);
+    const struct xb_result *first = &f.run.results[0];
+    expect_status(first, XB_RESULT_OK);
+    assert_int_equal(first->bandwidth.n, 3);
+    assert_int_equal(first->stop_reason, XB_STOP_INTERRUPTED);
+    assert_true(f.run.interrupted);
+    assert_true(f.run.deadline_met); /* it was not the deadline */
+    for (size_t i = 1; i < f.run.case_count; i++)
+        expect_reason(&f.run.results[i], XB_RESULT_SKIPPED, "interrupted before it began");
     finish(&f);
 }

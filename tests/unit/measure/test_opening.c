@@ -29,8 +29,6 @@ static struct {
     pthread_t threads[XB_FAKE_MAX_DEVICES];
 } seen = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-static struct xb_backend watched;
-
 /* In place of libc's, by which whoever waits for a device sleeps between two glances: where one is
  * slow that puts the clock forward, so that no test waits as long as a run would. */
 int nanosleep(const struct timespec *time, struct timespec *left)
@@ -80,7 +78,7 @@ static enum xb_status watched_open(struct xb_driver *driver, unsigned index,
     enum xb_status status = xb_fake_backend.device_open(driver, index, device, error);
     if (status != XB_OK)
         return status;
-    (*device)->backend = &watched;
+    (*device)->backend = &altered_backend;
     pthread_mutex_lock(&seen.lock);
     seen.opened++;
     pthread_mutex_unlock(&seen.lock);
@@ -108,103 +106,95 @@ static const struct xb_run_observer noting = {.progress = hurry, .finished = not
 static int watch(void **state)
 {
     reset(state);
-    watched = xb_fake_backend;
-    watched.device_open = watched_open;
-    watched.device_close = watched_close;
-    fixture_backend = &watched;
+    altered_backend.device_open = watched_open;
+    altered_backend.device_close = watched_close;
     seen.meet = seen.most = seen.opened = seen.closed = seen.slow = seen.broken = 0;
     seen.row_finished = seen.slow_was_last = false;
     return 0;
 }
 
-#define ONE_ROW_EACH "--mode", "pinned", "--direction", "h2d", "--size", "64K", "--device", "all"
+#define ONE_ROW_EACH "--mode pinned --direction h2d --size 64K --device all"
 
-WATCHED(test_all_open_at_once)
+/* So many devices are opened, and each is closed. */
+static void expect_opened(struct fixture *f, const char *line, unsigned opened)
+{
+    plan_line(f, "%s", line);
+    go(f, &noting);
+    assert_int_equal(seen.opened, opened);
+    assert_int_equal(seen.closed, opened);
+}
+
+WATCHED(all_open_at_once)
 {
     struct fixture f;
     xb_fake.device_count = 4;
     seen.meet = 4;
-    execute(&f, WORDS(ONE_ROW_EACH), &noting);
+    expect_opened(&f, ONE_ROW_EACH, 4);
     expect_all(&f, XB_RESULT_OK);
     assert_int_equal(seen.most, 4);
-    assert_int_equal(seen.opened, 4);
-    assert_int_equal(seen.closed, 4);
     finish(&f);
 }
 
 /* Where a thread is not worth its while. */
-WATCHED(test_one_device_opens_in_the_first_thread)
+WATCHED(one_device_opens_in_the_first_thread)
 {
     struct fixture f;
-    execute(&f, WORDS(ONE_ROW_EACH), &noting);
+    expect_opened(&f, ONE_ROW_EACH, 1);
     expect_all(&f, XB_RESULT_OK);
     assert_true(pthread_equal(seen.threads[0], pthread_self()));
-    assert_int_equal(seen.opened, 1);
-    assert_int_equal(seen.closed, 1);
     finish(&f);
 }
 
-WATCHED(test_a_broken_device_fails_its_own_rows)
+WATCHED(a_broken_device_fails_its_own_rows)
 {
     struct fixture f;
     xb_fake.device_count = 3;
     seen.broken = 2;
-    execute(&f, WORDS("--mode", "pinned", "--size", "64K", "--device", "all"), &noting);
+    expect_opened(&f, "--mode pinned --size 64K --device all", 2);
     assert_int_equal(f.run.case_count, 6);
     for (size_t i = 0; i < 6; i++)
         if (f.run.results[i].test.device == 1)
             expect_reason(&f.run.results[i], XB_RESULT_ERROR, "device 1 is broken");
         else
             expect_status(&f.run.results[i], XB_RESULT_OK);
-    assert_int_equal(seen.opened, 2);
-    assert_int_equal(seen.closed, 2);
     finish(&f);
 }
 
 /* The others wait for it, but not for ever: here it is only done once one of them was measured. */
-WATCHED(test_a_slow_device_does_not_hold_up_the_others)
+WATCHED(a_slow_device_does_not_hold_up_the_others)
 {
     struct fixture f;
     xb_fake.device_count = 3;
     seen.slow = 3;
-    execute(&f, WORDS(ONE_ROW_EACH), &noting);
+    expect_opened(&f, ONE_ROW_EACH, 3);
     expect_all(&f, XB_RESULT_OK);
     assert_true(seen.slow_was_last);
-    assert_int_equal(seen.opened, 3);
-    assert_int_equal(seen.closed, 3);
     finish(&f);
 }
 
-/* Of three devices two are in no pair, and nobody needs the one that has none. */
-WATCHED(test_what_no_case_needs_stays_closed)
+/* Of three devices two are in no pair, and nobody needs the one that has none; nor can any case use
+ * one of a backend without pairs. */
+WATCHED(what_no_case_needs_stays_closed)
 {
     struct fixture f;
     xb_fake.device_count = 4;
-    execute(&f, WORDS("--mode", "peer", "--size", "64K", "--pairs", "1:3", "--device", "0"),
-            &noting);
-    assert_int_equal(seen.opened, 2);
-    assert_int_equal(seen.closed, 2);
+    expect_opened(&f, "--mode peer --size 64K --pairs 1:3 --device 0", 2);
     finish(&f);
-}
-
-WATCHED(test_what_no_case_can_use_stays_closed)
-{
-    struct fixture f;
+    watch(NULL);
     xb_fake.device_count = 2;
-    watched.peer_info = NULL;
-    execute(&f, WORDS("--mode", "peer", "--size", "64K"), &noting);
+    altered_backend.peer_info = NULL;
+    expect_opened(&f, "--mode peer --size 64K", 0);
     expect_all(&f, XB_RESULT_SKIPPED);
-    assert_int_equal(seen.opened, 0);
     finish(&f);
 }
 
 /* A deadline that comes while they open: all is closed, and nothing is measured. */
-WATCHED(test_a_late_run_closes_what_it_opened)
+WATCHED(a_late_run_closes_what_it_opened)
 {
     struct fixture f;
     xb_fake.device_count = 2;
     seen.meet = 2;
-    plan(&f, WORDS(ONE_ROW_EACH));
+    plan_line(&f, ONE_ROW_EACH);
     seen.slow = 1; /* puts the clock an hour forward, and waits for a row or for the first thread */
     seen.row_finished = true;
     struct timespec now;

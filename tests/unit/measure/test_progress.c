@@ -9,26 +9,29 @@
 #include "run/progress.h"
 #include "run_fixture.h"
 
-/* ---- how long it will take ---- */
+#include <stdio.h>
+#include <stdlib.h>
 
-static const char *left(double seconds)
-{
-    static char text[XB_ETA_TEXT];
-    return xb_eta_text(seconds, text);
-}
+/* ---- how long it will take ---- */
 
 RUN_TEST(time_left_is_as_coarse_as_it_is_known)
 {
-    assert_string_equal(left(NAN), "");
-    assert_string_equal(left(INFINITY), "");
-    assert_string_equal(left(0), ", about 1 s left");
-    assert_string_equal(left(3.2), ", about 4 s left");
-    assert_string_equal(left(11), ", about 15 s left");
-    assert_string_equal(left(89), ", about 90 s left");
-    assert_string_equal(left(91), ", about 2 min left");
-    assert_string_equal(left(5399), ", about 90 min left");
-    assert_string_equal(left(5401), ", about 2 h left");
-    assert_true(strlen(left(1e300)) > 0);
+    static const struct {
+        double seconds;
+        const char *text;
+    } rows[] = {{NAN, ""},
+                {INFINITY, ""},
+                {0, ", about 1 s left"},
+                {3.2, ", about 4 s left"},
+                {11, ", about 15 s left"},
+                {89, ", about 90 s left"},
+                {91, ", about 2 min left"},
+                {5399, ", about 90 min left"},
+                {5401, ", about 2 h left"}};
+    char text[XB_ETA_TEXT];
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        assert_string_equal(xb_eta_text(rows[i].seconds, text), rows[i].text);
+    assert_true(strlen(xb_eta_text(1e300, text)) > 0);
 }
 
 static double likely(const struct fixture *f, size_t index)
@@ -41,7 +44,7 @@ RUN_TEST(time_left_follows_what_the_cases_took)
 {
     struct fixture f;
     struct xb_eta eta;
-    PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4096,4097,4098");
+    plan_line(&f, "--mode pinned --direction h2d --size 4096,4097,4098");
     assert_int_equal(f.run.case_count, 3);
     double one = likely(&f, 0);
     assert_true(one > 0);
@@ -68,7 +71,7 @@ RUN_TEST(what_is_skipped_tells_nothing)
 {
     struct fixture f;
     struct xb_eta eta;
-    PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4096,4097");
+    plan_line(&f, "--mode pinned --direction h2d --size 4096,4097");
     xb_eta_begin(&eta, &f.run, 0);
     f.run.results[0].row.status = XB_RESULT_SKIPPED;
     f.run.done_count = 1;
@@ -86,45 +89,37 @@ RUN_TEST(processes_are_alike)
 
 /* ---- the line ---- */
 
-static void expect_line(size_t columns, const char *expected)
+RUN_TEST(the_line_fits)
 {
-    const struct xb_progress_text text = {.number = 3,
-                                          .total = 17,
-                                          .test = "pinned registered h2d 1 GiB device 0",
-                                          .samples = 9,
-                                          .bandwidth = 55.338e9,
-                                          .left = 7};
-    char line[XB_PROGRESS_LINE];
-    assert_string_equal(xb_progress_text(&text, columns, line), expected);
-    assert_true(strlen(line) <= columns);
-}
-
-RUN_TEST(line_fits)
-{
-    expect_line(200, "[3/17] pinned registered h2d 1 GiB device 0: 9 samples, 55.34 GB/s, "
-                     "about 7 s left");
-    expect_line(79, "[3/17] pinned registered h2d 1 GiB device 0: 55.34 GB/s, about 7 s left");
-    expect_line(60, "[3/17] pinned registered h2d: 55.34 GB/s, about 7 s left");
-    expect_line(50, "[3/17] pinned registered h2d 1 GiB, about 7 s left");
-    expect_line(39, "[3/17] pinned, about 7 s left");
-    expect_line(20, "[3/17] pinned");
-}
-
-RUN_TEST(one_sample_is_no_samples)
-{
-    const struct xb_progress_text text = {
+    static const struct xb_progress_text text = {.number = 3,
+                                                 .total = 17,
+                                                 .test = "pinned registered h2d 1 GiB device 0",
+                                                 .samples = 9,
+                                                 .bandwidth = 55.338e9,
+                                                 .left = 7};
+    static const struct xb_progress_text one = {
         .number = 1, .total = 2, .test = "pinned", .samples = 1, .bandwidth = 1e9, .left = 7};
-    char line[XB_PROGRESS_LINE];
-    assert_string_equal(xb_progress_text(&text, 80, line),
-                        "[1/2] pinned: 1 sample, 1.00 GB/s, about 7 s left");
-}
-
-RUN_TEST(line_of_a_warm_up)
-{
-    const struct xb_progress_text text = {
+    static const struct xb_progress_text warm_up = {
         .number = 1, .total = 2, .test = "pinned alloc", .left = NAN};
-    char line[XB_PROGRESS_LINE];
-    assert_string_equal(xb_progress_text(&text, 79, line), "[1/2] pinned alloc: warming up");
+    static const struct {
+        const struct xb_progress_text *text;
+        size_t columns;
+        const char *line;
+    } rows[] = {
+        {&text, 200,
+         "[3/17] pinned registered h2d 1 GiB device 0: 9 samples, 55.34 GB/s, about 7 s left"},
+        {&text, 79, "[3/17] pinned registered h2d 1 GiB device 0: 55.34 GB/s, about 7 s left"},
+        {&text, 60, "[3/17] pinned registered h2d: 55.34 GB/s, about 7 s left"},
+        {&text, 50, "[3/17] pinned registered h2d 1 GiB, about 7 s left"},
+        {&text, 39, "[3/17] pinned, about 7 s left"},
+        {&text, 20, "[3/17] pinned"},
+        {&one, 80, "[1/2] pinned: 1 sample, 1.00 GB/s, about 7 s left"},
+        {&warm_up, 79, "[1/2] pinned alloc: warming up"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char line[XB_PROGRESS_LINE];
+        assert_string_equal(xb_progress_text(rows[i].text, rows[i].columns, line), rows[i].line);
+    }
 }
 
 /* ---- the cases that are done ---- */
@@ -161,7 +156,7 @@ RUN_TEST(rows_appear_one_by_one_and_go)
 {
     struct xb_live_rows live = {.most = 2, .name_width = 34, .columns = 80};
     struct fixture f;
-    PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4K,5K,6K,7K,8K");
+    plan_line(&f, "--mode pinned --direction h2d --size 4K,5K,6K,7K,8K");
     expect_drawn(&live, xb_live_rows_draw, "");
     expect_drawn(&live, xb_live_rows_erase, "");
     struct xb_result *first = has_rate(&f, 0, 55.338e9);
@@ -197,20 +192,16 @@ RUN_TEST(rows_are_no_wider_than_the_terminal)
 {
     struct xb_live_rows live = {.most = 3, .name_width = 20, .columns = 40};
     struct fixture f;
-    PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4K,5K");
+    plan_line(&f, "--mode pinned --direction h2d --size 4K,5K");
     f.run.results[0].row.status = XB_RESULT_ERROR;
     snprintf(f.run.results[0].reason, sizeof f.run.results[0].reason, "the data is wrong");
     take(&live, &f);
     expect_drawn(&live, xb_live_rows_draw, "\rpinned, 4 KiB to the  ERROR: the data\033[K\n");
     finish(&f);
-}
-
-RUN_TEST(rows_of_latencies)
-{
-    struct xb_live_rows live = {.most = 3, .name_width = 36, .columns = 80};
-    struct fixture f;
+    /* And of a latency. */
     struct xb_error error;
-    PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--latency", "--size", "4");
+    live = (struct xb_live_rows){.most = 3, .name_width = 36, .columns = 80};
+    plan_line(&f, "--mode pinned --direction h2d --latency --size 4");
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(xb_samples_add(&f.run.results[0].wall_times, 6.5e-6, &error), XB_OK);
     take(&live, &f);
@@ -223,7 +214,7 @@ RUN_TEST(rows_of_latencies)
 RUN_TEST(rows_end_with_a_smaller_window)
 {
     struct fixture f;
-    PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4K,5K");
+    plan_line(&f, "--mode pinned --direction h2d --size 4K,5K");
     has_rate(&f, 0, 7e9);
     has_rate(&f, 1, 8e9);
     const struct xb_live_rows before[] = {{.most = 3, .name_width = 30, .columns = 100, .lines = 1},
@@ -251,7 +242,7 @@ RUN_TEST(rows_are_for_terminals)
     struct fixture f;
     FILE *null = fopen("/dev/null", "w");
     assert_non_null(null);
-    PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4K,5K");
+    plan_line(&f, "--mode pinned --direction h2d --size 4K,5K");
     xb_live_rows_begin(&live, null, &f.run);
     assert_int_equal(live.most, 0);
     take(&live, &f);

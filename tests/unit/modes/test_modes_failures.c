@@ -4,7 +4,7 @@
 
 #include "testing.h"
 
-#include "modes_fixture.h"
+#include "every_mode.h"
 #include "sanitized.h"
 
 /* From one call that fails to the next: with a sanitizer, which makes each run several times as
@@ -14,33 +14,33 @@
     (HAS_THREAD_SANITIZER ? 24 + 4 * (at) : IS_SANITIZED ? 12 + (at) : 2 + (at) / 2)
 
 /* Ways to run each mode; two sizes, so that another case follows the one that is struck. */
-static const char *const struck[][9] = {
-    {"--mode", "pageable", "--threads", "2", NULL},
-    {"--mode", "pinned", "--direction", "h2d,bidir", NULL},
-    {"--mode", "async", "--chunk", "32K", "--streams", "3", NULL},
-    {"--mode", "double-buffer", "--chunk", "32K", NULL},
-    {"--mode", "double-buffer", "--chunk", "32K", "--kernel-time", "1us", NULL},
-    {"--mode", "zero-copy", "--passes", "2", "--direction", "h2d,bidir", NULL},
-    {"--mode", "managed", "--managed", "fault,prefetch,advise", NULL},
-    {"--mode", "peer", "--pairs", "0:1", "--peer-path", "direct-read,direct-write", NULL},
-    {"--mode", "peer", "--pairs", "0:1", "--peer-path", "staged", NULL},
-    {"--mode", "peer", "--pairs", "0:1", "--by", "kernel", NULL},
-    {"--mode", "local", "--by", "engine,kernel", NULL},
-    {"--mode", "pinned", "--simultaneous", "--direction", "d2h", "--device", "0,1", NULL},
-    {"--mode", "async", "--simultaneous", "--direction", "bidir", "--device", "0,1", NULL},
-    {"--mode", "peer", "--pairs", "0:1,0:2", "--simultaneous", "--peer-path", "direct-read", NULL},
-    {"--mode", "batch", "--batch", "each,call,graph", NULL},
-    {"--mode", "batch", "--batch", "packed,kernel", NULL},
-    {"--mode", "batch", "--batch", "pitched", "--layout", "rows", NULL},
-    {"--mode", "resident", "--steps", "3", NULL},
-    {"--mode", "job", "--job-out", "32K", "--chunk", "32K", NULL},
-    {"--mode", "quantize", "--to", "int8", "--encode-chunk", "32K", "--threads", "2", NULL},
-    {"--mode", "compress", "--codec", "for", "--encode-chunk", "32K", "--threads", "2", NULL},
-    {"--mode", "pin", "--pin-by", "used,copy", "--direction", "h2d", NULL},
-    {"--mode", "pageable,managed", "--latency", NULL},
-    {"--mode", "peer", "--pairs", "0:1", "--latency", NULL},
-    {"--mode", "loads", NULL},
-    {"--mode", "peer-loads", "--pairs", "0:1", NULL},
+static const char *const struck[] = {
+    "--mode pageable --threads 2",
+    "--mode pinned --direction h2d,bidir",
+    "--mode async --chunk 32K --streams 3",
+    "--mode double-buffer --chunk 32K",
+    "--mode double-buffer --chunk 32K --kernel-time 1us",
+    "--mode zero-copy --passes 2 --direction h2d,bidir",
+    "--mode managed --managed fault,prefetch,advise",
+    "--mode peer --pairs 0:1 --peer-path direct-read,direct-write",
+    "--mode peer --pairs 0:1 --peer-path staged",
+    "--mode peer --pairs 0:1 --by kernel",
+    "--mode local --by engine,kernel",
+    "--mode pinned --simultaneous --direction d2h --device 0,1",
+    "--mode async --simultaneous --direction bidir --device 0,1",
+    "--mode peer --pairs 0:1,0:2 --simultaneous --peer-path direct-read",
+    "--mode batch --batch each,call,graph",
+    "--mode batch --batch packed,kernel",
+    "--mode batch --batch pitched --layout rows",
+    "--mode resident --steps 3",
+    "--mode job --job-out 32K --chunk 32K",
+    "--mode quantize --to int8 --encode-chunk 32K --threads 2",
+    "--mode compress --codec for --encode-chunk 32K --threads 2",
+    "--mode pin --pin-by used,copy --direction h2d",
+    "--mode pageable,managed --latency",
+    "--mode peer --pairs 0:1 --latency",
+    "--mode loads",
+    "--mode peer-loads --pairs 0:1",
 };
 
 static bool is_struck(const struct xb_result *result)
@@ -81,20 +81,17 @@ static void check_struck(const struct fixture *f)
         assert_int_equal(cases, xb_fake.failures);
 }
 
+/* Modes of loads are of no small memory. */
 static void start_struck(struct fixture *f, size_t way)
 {
-    const struct xb_mode *mode = xb_mode_find(struck[way][1]);
-    const char *arguments[16] = {"--size", "96K,64K", "--samples=1", "--time-limit", "10ms"};
-    if (mode != NULL && mode->latency != NULL) /* which is of no small memory */
-        arguments[1] = "3M,2M";
-    memcpy(&arguments[5], struck[way], sizeof struck[way]);
-    reset_fake();
-    xb_fake.device_count = 3;
-    plan(f, arguments);
+    bool is_of_loads = strstr(struck[way], "loads") != NULL;
+    begin_modes(3);
+    plan_line(f, "--size %s --samples=1 --time-limit 10ms %s", is_of_loads ? "3M,2M" : "96K,64K",
+              struck[way]);
 }
 
 /* Counts from the run's beginning on: all of setup. */
-MODES_TEST(test_each_call_failing_in_setup_gives_an_error_row)
+RUN_TEST(test_each_call_failing_in_setup_gives_an_error_row)
 {
     for (size_t way = 0; way < COUNT_OF(struck); way++)
         for (unsigned at = 1; at <= 120; at += STRIDE(at)) {
@@ -144,7 +141,7 @@ static void strike_every_second(size_t way, size_t first)
 }
 
 /* Warm-up, references, samples, verification. */
-MODES_TEST(test_each_call_failing_later_gives_an_error_row)
+RUN_TEST(test_each_call_failing_later_gives_an_error_row)
 {
     for (size_t way = 0; way < COUNT_OF(struck); way++)
         for (size_t first = 0; first < 2; first++)

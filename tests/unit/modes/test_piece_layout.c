@@ -4,7 +4,7 @@
 
 #include "testing.h"
 
-#include "backends/host/host.h"
+#include "backends/verify.h"
 #include "modes/piece_layout.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static size_t count_bytes(const struct xb_layout *layout, bool of_source)
     return bytes;
 }
 
-TEST(test_every_byte_lies_in_one_piece)
+TEST(every_byte_lies_in_one_piece)
 {
     const uint64_t sizes[][2] = {{1, 4096},     {4096, 4096}, {4097, 4096},  {100000, 512},
                                  {100000, 333}, {5, 1},       {65536, 65536}};
@@ -65,46 +65,30 @@ TEST(test_every_byte_lies_in_one_piece)
             }
 }
 
-/* How many pieces lie directly behind the one before them. */
-static size_t count_neighbours(const struct xb_layout *layout, bool of_source)
+/* How many pieces lie directly behind the one before them, and how many lie at one place on both
+ * sides: else what is scattered on both would only be a copy in another order. */
+TEST(scattered_pieces_have_no_neighbours)
 {
-    size_t count = 0;
-    for (size_t i = 1; i < layout->count; i++) {
-        const struct xb_piece *last = &layout->pieces[i - 1];
-        const struct xb_piece *piece = &layout->pieces[i];
-        count += of_source ? piece->source_offset == last->source_offset + last->bytes
-                           : piece->target_offset == last->target_offset + last->bytes;
+    for (int both = 0; both < 2; both++) {
+        struct xb_layout layout = make((struct xb_layout){.bytes = 4096 * 512,
+                                                          .piece = 512,
+                                                          .source = side(true, 0, 0),
+                                                          .target = side(both, 0, 0),
+                                                          .seed = 3});
+        size_t in_source = 0, in_target = 0, same = 0;
+        for (size_t i = 0; i < layout.count; i++) {
+            const struct xb_piece *piece = &layout.pieces[i], *last = piece - (i > 0);
+            in_source += i > 0 && piece->source_offset == last->source_offset + last->bytes;
+            in_target += i > 0 && piece->target_offset == last->target_offset + last->bytes;
+            same += piece->source_offset == piece->target_offset;
+        }
+        assert_true(in_source < 41 && same < 41); /* one in a hundred */
+        assert_true(both ? in_target < 41 : in_target == 4095);
+        xb_layout_free(&layout);
     }
-    return count;
 }
 
-TEST(test_scattered_pieces_have_no_neighbours)
-{
-    struct xb_layout layout = make((struct xb_layout){.bytes = 4096 * 512,
-                                                      .piece = 512,
-                                                      .source = side(true, 0, 0),
-                                                      .target = side(false, 0, 0)});
-    assert_true(count_neighbours(&layout, true) < 41); /* one in a hundred */
-    assert_int_equal(count_neighbours(&layout, false), 4095);
-    xb_layout_free(&layout);
-}
-
-/* Else what is scattered on both sides would only be a copy in another order. */
-TEST(test_both_sides_are_scattered_apart)
-{
-    struct xb_layout layout = make((struct xb_layout){.bytes = 4096 * 512,
-                                                      .piece = 512,
-                                                      .source = side(true, 0, 0),
-                                                      .target = side(true, 0, 0),
-                                                      .seed = 3});
-    size_t same = 0;
-    for (size_t i = 0; i < layout.count; i++)
-        same += layout.pieces[i].source_offset == layout.pieces[i].target_offset;
-    assert_true(same < 41);
-    xb_layout_free(&layout);
-}
-
-TEST(test_another_seed_is_another_order)
+TEST(another_seed_is_another_order)
 {
     struct xb_layout a = {.bytes = 4096 * 8, .piece = 8, .source = side(true, 0, 0), .seed = 1};
     struct xb_layout b = a;
@@ -116,7 +100,7 @@ TEST(test_another_seed_is_another_order)
     xb_layout_free(&b);
 }
 
-TEST(test_a_span_does_not_wrap)
+TEST(a_span_does_not_wrap)
 {
     const struct xb_layout_side wide = side(false, INT64_MAX, 0);
     assert_int_equal(xb_layout_span(100, 10, &wide), UINT64_MAX);
@@ -126,99 +110,8 @@ TEST(test_a_span_does_not_wrap)
 
 /* ---- the proof ---- */
 
-/* A transfer on the host backend, whose device memory the test cannot reach: pieces are moved by
- * copies. */
-struct fixture {
-    const struct xb_backend *backend;
-    struct xb_driver *driver;
-    struct xb_device *device;
-    struct xb_queue *queue;
-    struct xb_buffer *host, *there, *room;
-    struct xb_layout layout;
-    struct xb_mismatch all, compared;
-    bool to_device;
-};
-
 /* How much behind the last piece is watched. */
 #define BEHIND 64
-
-static void must(enum xb_status status, const struct xb_error *error)
-{
-    if (status != XB_OK)
-        fail_msg("%s", error->message);
-}
-
-static void open_fixture(struct fixture *f, struct xb_layout layout, bool to_device)
-{
-    struct xb_error error;
-    struct xb_probe probe;
-    memset(f, 0, sizeof *f);
-    f->backend = &xb_host_backend;
-    f->layout = make(layout);
-    f->to_device = to_device;
-    uint64_t source = f->layout.source_span;
-    uint64_t target = f->layout.target_span + BEHIND;
-    must(f->backend->driver_open(&f->driver, &probe, &error), &error);
-    must(f->backend->device_open(f->driver, 0, &f->device, &error), &error);
-    must(f->backend->queue_open(f->device, &f->queue, &error), &error);
-    must(f->backend->buffer_allocate(f->device, XB_MEMORY_PINNED, to_device ? source : target,
-                                     &f->host, &error),
-         &error);
-    must(f->backend->buffer_allocate(f->device, XB_MEMORY_DEVICE, to_device ? target : source,
-                                     &f->there, &error),
-         &error);
-    must(f->backend->buffer_allocate(f->device, XB_MEMORY_PINNED, to_device ? target : source,
-                                     &f->room, &error),
-         &error);
-    must(
-        xb_proof_fill(f->queue, to_device ? f->host : f->there, source, xb_proof_before(9), &error),
-        &error);
-    must(
-        xb_proof_fill(f->queue, to_device ? f->there : f->host, target, xb_proof_around(9), &error),
-        &error);
-}
-
-static void close_fixture(struct fixture *f)
-{
-    f->backend->buffer_free(f->room);
-    f->backend->buffer_free(f->there);
-    f->backend->buffer_free(f->host);
-    f->backend->queue_close(f->queue);
-    f->backend->device_close(f->device);
-    f->backend->driver_close(f->driver);
-    xb_layout_free(&f->layout);
-}
-
-static void move(struct fixture *f, uint64_t target_offset, uint64_t source_offset, uint64_t bytes)
-{
-    struct xb_error error;
-    must(f->backend->queue_copy(f->queue, f->to_device ? f->there : f->host, target_offset,
-                                f->to_device ? f->host : f->there, source_offset, bytes, &error),
-         &error);
-}
-
-static void move_piece(struct fixture *f, size_t target, size_t source)
-{
-    move(f, f->layout.pieces[target].target_offset, f->layout.pieces[source].source_offset,
-         f->layout.pieces[source].bytes);
-}
-
-static void check(struct fixture *f)
-{
-    struct xb_error error;
-    const struct xb_piece_proof proof = {
-        .layout = &f->layout,
-        .queue = f->queue,
-        .source = f->to_device ? f->host : f->there,
-        .target = f->to_device ? f->there : f->host,
-        .room = f->room,
-        .moved = xb_proof_before(9),
-        .around = xb_proof_around(9),
-        .behind = BEHIND,
-    };
-    must(f->backend->queue_wait(f->queue, &error), &error);
-    must(xb_piece_proof_check(&proof, &f->all, &f->compared, &error), &error);
-}
 
 static const struct xb_layout rows_and_rest = {.bytes = 1000 * 300 + 77,
                                                .piece = 300,
@@ -226,100 +119,112 @@ static const struct xb_layout rows_and_rest = {.bytes = 1000 * 300 + 77,
                                                .target = {.pitch = 512, .offset = 3},
                                                .seed = 11};
 
-typedef void damage(struct fixture *f);
+/* A transfer whose device memory the CPU does not see: copies alone reach it. */
+static unsigned char source[1 << 20], target[1 << 20], room[1 << 20];
 
-static void nothing(struct fixture *f)
+static unsigned char *memory_of(const struct xb_buffer *buffer)
 {
-    (void)f;
+    return buffer->host_address != NULL ? buffer->host_address
+           : buffer->bytes == 1         ? source
+                                        : target;
 }
 
-static void swap_two(struct fixture *f)
+static enum xb_status copy(struct xb_queue *queue, struct xb_buffer *to, uint64_t to_offset,
+                           struct xb_buffer *from, uint64_t from_offset, uint64_t bytes,
+                           struct xb_error *error)
 {
-    move_piece(f, 10, 500);
-    move_piece(f, 500, 10);
+    (void)queue;
+    (void)error;
+    memcpy(memory_of(to) + to_offset, memory_of(from) + from_offset, bytes);
+    return XB_OK;
 }
 
-static void repeat_one(struct fixture *f)
+static enum xb_status wait_for(struct xb_queue *queue, struct xb_error *error)
 {
-    move_piece(f, 700, 701);
+    (void)queue;
+    (void)error;
+    return XB_OK;
 }
 
-/* The bytes around a row are no longer what they were. */
-static void write_between(struct fixture *f)
-{
-    move(f, f->layout.pieces[20].target_offset + f->layout.pieces[20].bytes, 100, 1);
-}
-
-static void write_before(struct fixture *f)
-{
-    move(f, 0, 100, 1);
-}
-
-/* One byte further on: all but the first of it are wrong, and one behind it. */
-static void shift_one(struct fixture *f)
-{
-    move(f, f->layout.pieces[999].target_offset + 1, f->layout.pieces[999].source_offset, 300);
-}
-
-static void change_the_last(struct fixture *f)
-{
-    const struct xb_piece *last = &f->layout.pieces[f->layout.count - 1];
-    move(f, last->target_offset + last->bytes - 1, 50, 1);
-}
-
-static void write_behind(struct fixture *f)
-{
-    move(f, f->layout.target_span + BEHIND - 1, 100, 1);
-}
-
-/* Moves every piece but `left_out`, does the damage, and checks. */
-static struct fixture check_after(damage *how, size_t left_out, bool to_device)
-{
-    struct fixture f;
-    open_fixture(&f, rows_and_rest, to_device);
-    for (size_t i = 0; i < f.layout.count; i++)
-        if (i != left_out)
-            move_piece(&f, i, i);
-    how(&f);
-    check(&f);
-    close_fixture(&f);
-    return f;
-}
+/* Piece `to` has what was sent of piece `from`, or a byte is written at a place of the target. */
+struct fault {
+    size_t left_out;       /* this piece was not sent; SIZE_MAX: none */
+    size_t moved[2][2];    /* to, from; none where both are the same */
+    uint64_t first;        /* of the bytes that are wrong */
+    uint64_t least, most;  /* how many */
+    uint64_t written;      /* so many bytes, at `first`; 0: none */
+    uint64_t written_from; /* of the source */
+    bool in_a_piece;
+};
 
 #define NONE SIZE_MAX
+#define LAST_END (3 + 1000 * 512 + 77)
 
-TEST(test_right_pieces_pass)
+static const struct fault faults[] = {
+    {NONE, {{0}}, 0, 0, 0, 0, 0, false},
+    {NONE, {{10, 500}, {500, 10}}, 3 + 10 * 512, 500, 600, 0, 0, true},
+    {NONE, {{700, 701}}, 3 + 700 * 512, 250, 300, 0, 0, true},
+    {123, {{0}}, 3 + 123 * 512, 250, 300, 0, 0, true},
+    {1000, {{0}}, 3 + 1000 * 512, 70, 77, 0, 0, true},
+    /* The bytes around a row are no longer what they were: between two, before and behind. */
+    {NONE, {{0}}, 3 + 20 * 512 + 300, 1, 1, 1, 100, false},
+    {NONE, {{0}}, 0, 1, 1, 1, 100, false},
+    {NONE, {{0}}, LAST_END + BEHIND - 1, 1, 1, 1, 100, false},
+    /* Others over all of a piece but its first byte, and one behind it; and the last one's last. */
+    {NONE, {{0}}, 3 + 999 * 512 + 1, 250, 300, 300, 100, true},
+    {NONE, {{0}}, LAST_END - 1, 1, 1, 1, 50, true},
+};
+
+static void send(const struct xb_layout *layout, size_t to, size_t from)
 {
-    for (int to_device = 0; to_device < 2; to_device++) {
-        struct fixture f = check_after(nothing, NONE, to_device);
-        assert_int_equal(f.all.wrong_bytes, 0);
-        assert_int_equal(f.compared.wrong_bytes, 0);
-    }
+    memcpy(target + layout->pieces[to].target_offset, source + layout->pieces[from].source_offset,
+           layout->pieces[from].bytes);
 }
 
-TEST(test_wrong_pieces_are_found)
+static void expect_found(const struct fault *fault, bool to_device)
 {
-    const struct {
-        damage *how;
-        size_t left_out;
-        uint64_t first, least, most; /* of the bytes that are wrong */
-        bool in_a_piece;
-    } faults[] = {
-        {swap_two, NONE, 3 + 10 * 512, 500, 600, true},
-        {repeat_one, NONE, 3 + 700 * 512, 250, 300, true},
-        {nothing, 123, 3 + 123 * 512, 250, 300, true},
-        {nothing, 1000, 3 + 1000 * 512, 70, 77, true},
-        {write_between, NONE, 3 + 20 * 512 + 300, 1, 1, false},
-        {write_before, NONE, 0, 1, 1, false},
-        {write_behind, NONE, 3 + 1000 * 512 + 77 + BEHIND - 1, 1, 1, false},
-        {shift_one, NONE, 3 + 999 * 512 + 1, 250, 300, true},
-        {change_the_last, NONE, 3 + 1000 * 512 + 76, 1, 1, true},
+    static const struct xb_backend backend = {.queue_copy = copy, .queue_wait = wait_for};
+    struct xb_device device = {.backend = &backend};
+    struct xb_queue queue = {.device = &device};
+    struct xb_buffer buffers[] = {{.memory = XB_MEMORY_PINNED, .host_address = source, .bytes = 1},
+                                  {.memory = XB_MEMORY_PINNED, .host_address = target},
+                                  {.memory = XB_MEMORY_PINNED, .host_address = room}};
+    struct xb_layout layout = make(rows_and_rest);
+    struct xb_mismatch all = {0}, compared = {0};
+    struct xb_error error;
+    buffers[to_device].memory = XB_MEMORY_DEVICE;
+    buffers[to_device].host_address = NULL;
+    assert_true(layout.source_span <= sizeof source &&
+                layout.target_span + BEHIND <= sizeof target);
+    xb_host_fill(source, 0, layout.source_span, xb_proof_before(9));
+    xb_host_fill(target, 0, layout.target_span + BEHIND, xb_proof_around(9));
+    for (size_t i = 0; i < layout.count; i++)
+        if (i != fault->left_out)
+            send(&layout, i, i);
+    for (size_t i = 0; i < 2; i++)
+        if (fault->moved[i][0] != fault->moved[i][1])
+            send(&layout, fault->moved[i][0], fault->moved[i][1]);
+    memcpy(target + fault->first, source + fault->written_from, fault->written);
+    const struct xb_piece_proof proof = {
+        .layout = &layout,
+        .queue = &queue,
+        .source = &buffers[0],
+        .target = &buffers[1],
+        .room = &buffers[2],
+        .moved = xb_proof_before(9),
+        .around = xb_proof_around(9),
+        .behind = BEHIND,
     };
+    assert_int_equal(xb_piece_proof_check(&proof, &all, &compared, &error), XB_OK);
+    assert_in_range(all.wrong_bytes, fault->least, fault->most);
+    assert_in_range(all.first_offset, fault->first, fault->first + 2);
+    assert_int_equal(compared.wrong_bytes > 0, fault->in_a_piece);
+    xb_layout_free(&layout);
+}
+
+TEST(wrong_pieces_are_found)
+{
     for (size_t i = 0; i < COUNT_OF(faults); i++)
-        for (int to_device = 0; to_device < 2; to_device++) {
-            struct fixture f = check_after(faults[i].how, faults[i].left_out, to_device);
-            assert_in_range(f.all.wrong_bytes, faults[i].least, faults[i].most);
-            assert_in_range(f.all.first_offset, faults[i].first, faults[i].first + 2);
-            assert_int_equal(f.compared.wrong_bytes > 0, faults[i].in_a_piece);
-        }
+        for (int to_device = 0; to_device < 2; to_device++)
+            expect_found(&faults[i], to_device);
 }

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "hip_answers.h"
+#include "hip_errors.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- errors ---- */
+
+struct named_error {
+    hipError_t code;
+    const char *name;
+    const char *text;
+};
+
+/* Some codes are there more than once: the first has the text. */
+static const struct named_error *find_error(hipError_t code)
+{
+#define ERROR(cuda, hip, text) {hipError##hip, "hipError" #hip, text},
+    static const struct named_error errors[] = {
+        {hipSuccess, "hipSuccess", "no error"},
+        STANDIN_ERRORS(ERROR){hipErrorUnknown, "hipErrorUnknown", "unknown error"}};
+    const struct named_error *unknown = &errors[sizeof errors / sizeof errors[0] - 1];
+    for (const struct named_error *known = errors; known < unknown; known++)
+        if (known->code == code)
+            return known;
+    return unknown;
+}
+
+const char *hipGetErrorName(hipError_t code)
+{
+    return find_error(code)->name;
+}
+
+const char *hipGetErrorString(hipError_t code)
+{
+    return find_error(code)->text;
+}
+
+/* ---- properties ---- */
+
+#if HIP_VERSION_MAJOR < 6
+_Static_assert(sizeof(hipDeviceProp_t) == 792, "the size of hipDeviceProp_t");
+_Static_assert(offsetof(hipDeviceProp_t, gcnArchName) == 396, "the place of gcnArchName");
+#endif
+
+static void write_properties(char *bytes, size_t size, size_t arch_place, const char *name,
+                             const char *architecture)
+{
+    memset(bytes, 0, size);
+    snprintf(bytes, 256, "%s", name); /* first in both layouts */
+    snprintf(bytes + arch_place, 256, "%s", architecture);
+}
+
+void standin_write_plain(void *properties, const char *name, const char *architecture)
+{
+    write_properties(properties, 792, 396, name, architecture);
+}
+
+void standin_write_r0600(void *properties, const char *name, const char *architecture)
+{
+    write_properties(properties, 1472, 1160, name, architecture);
+}
+
+/* ---- batches ---- */
+
+/* A build of AMD's runtime ended the process with a fault of the GPU where there were more. */
+#define COPIES_AT_MOST 8192
+
+/* As the headers of ROCm 7.1 declare them: a mistake of the backend is to come to light. */
+_Static_assert(offsetof(struct xb_hip_copy_attributes, source_order) == 0 &&
+                   offsetof(struct xb_hip_copy_attributes, source) == 4 &&
+                   offsetof(struct xb_hip_copy_attributes, target) == 12 &&
+                   offsetof(struct xb_hip_copy_attributes, flags) == 20,
+               "not the layout of ROCm 7");
+
+static bool batch_is(const char *asked_for)
+{
+    const char *asked = getenv("XB_STANDIN_BATCH");
+    return asked != NULL && strcmp(asked, asked_for) == 0;
+}
+
+static hipError_t check_attributes(const struct xb_hip_copy_attributes *attributes,
+                                   const size_t *firsts, size_t number, size_t count)
+{
+    if (number == 0)
+        return hipSuccess;
+    if (batch_is("no-attributes"))
+        return hipErrorNotSupported;
+    if (attributes == NULL || firsts == NULL || firsts[0] != 0 || number > count)
+        return hipErrorInvalidValue;
+    for (size_t i = 0; i < number; i++) {
+        /* AMD's takes flags and hints of places too; here nobody gives any. */
+        if (attributes[i].source_order < 1 || attributes[i].source_order > 3 ||
+            attributes[i].flags != 0 || attributes[i].source.type != 0 ||
+            attributes[i].target.type != 0)
+            return hipErrorInvalidValue;
+        if (i > 0 && (firsts[i] <= firsts[i - 1] || firsts[i] >= count))
+            return hipErrorInvalidValue;
+    }
+    return hipSuccess;
+}
+
+hipError_t standin_check_batch(void **targets, void **sources, const size_t *sizes, size_t count,
+                               const struct xb_hip_copy_attributes *attributes,
+                               const size_t *firsts, size_t attribute_count, const size_t *failed)
+{
+    if (batch_is("refused"))
+        return hipErrorNotSupported;
+    if (targets == NULL || sources == NULL || sizes == NULL || count == 0 || failed == NULL)
+        return hipErrorInvalidValue;
+    hipError_t result = check_attributes(attributes, firsts, attribute_count, count);
+    if (result == hipSuccess && count > COPIES_AT_MOST)
+        return hipErrorIllegalAddress;
+    return result;
+}
