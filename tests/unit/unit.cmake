@@ -108,7 +108,6 @@ xferbench_add_unit_apart(report/report_fleet WRAP xb_fleet_read_text xb_fleet_ju
 target_sources(test_report_fleet PRIVATE fuzz/check_markup.c)
 # Modes and backends of their own.
 xferbench_add_unit_apart(reading/reading MODES visitor)
-target_sources(test_reading PRIVATE unit/reading/reading_fixture.c)
 xferbench_add_unit_apart(backends/backend_choice BARE)
 
 # NVML, which is opened at run time: read also where CUDA is not built in, from a library that stands in. Alone in its
@@ -141,9 +140,6 @@ if(XFERBENCH_HAS_HWLOC)
   xferbench_add_unit_apart(machine/topology_nodes)
 else()
   list(APPEND apart unit/machine/test_numa.c unit/machine/test_topology_nodes.c unit/machine/test_topology.c)
-endif()
-if(NOT XFERBENCH_HAS_SQLITE)
-  list(APPEND apart unit/advise/test_nsys.c)
 endif()
 if(NOT XFERBENCH_HAS_LZ4)
   list(APPEND apart unit/arithmetic/test_lz4.c)
