@@ -240,7 +240,7 @@ def difference(build, case, update):
     path, name = os.path.join(case, "expected"), os.path.relpath(case, HERE)
     try:
         got = outcome(build, case)
-    except Wrong as error:
+    except (Wrong, KeyError, IndexError, FileNotFoundError) as error:
         return f"{name}: {error}"
     expected = b""
     if os.path.exists(path):
