@@ -8,10 +8,10 @@
 #include "fleet/write/formats.h"
 #include "link/report.h"
 #include "list/command.h"
+#include "measure/run.h"
 #include "record/making.h"
 #include "run/formats.h"
 #include "schema_check.h"
-#include "sink_fixture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -143,19 +143,31 @@ TEST(counts_of_attempts_and_hops_are_not_believed)
 }
 
 /* No mode that --numa binds has a row beside it that it does not bind; a later one may. */
-NODE_TEST(rows_that_are_near_count_as_bound_beside_those_that_name_a_node)
+TEST(rows_that_are_near_count_as_bound_beside_those_that_name_a_node)
 {
-    struct node *n = *state;
+    static const struct xb_mode pinned = {.name = "pinned"};
+    static const struct xb_backend backend = {.name = "cuda"};
+    struct xb_config config = {.count = 0};
+    struct xb_run_device device = {.binding = {.bound = true, .cpu_count = 8}};
+    struct xb_result results[] = {
+        {.test = {.mode = &pinned, .variant = "alloc", .direction = XB_H2D, .has_node = true}},
+        {.test = {.mode = &pinned, .variant = "alloc", .direction = XB_D2H}}};
+    struct xb_run run = {.backend = &backend,
+                         .asked.config = &config,
+                         .devices = &device,
+                         .device_count = 1,
+                         .results = results,
+                         .case_count = 1};
     struct xb_record record;
-    n->devices[0].binding = (struct xb_binding){.bound = true, .cpu_count = 8};
-    add(n, &pinned, "alloc", XB_H2D, 55)->test.has_node = true;
-    record_of(&n->run, &record);
+    struct xb_error error;
+    results[0].test.peer = results[1].test.peer = XB_NO_PEER;
+    assert_int_equal(xb_record_of_run(&run, &record, &error), XB_OK);
     assert_false(record.processes[0].devices[0].bound);
     assert_string_equal(record.processes[0].devices[0].numa_note,
                         "each row bound to the node that it names: 0");
     xb_record_free(&record);
-    add(n, &pinned, "alloc", XB_D2H, 55);
-    record_of(&n->run, &record);
+    run.case_count = 2;
+    assert_int_equal(xb_record_of_run(&run, &record, &error), XB_OK);
     assert_true(record.processes[0].devices[0].bound);
     assert_int_equal(record.processes[0].devices[0].cpus, 8);
     xb_record_free(&record);
