@@ -11,6 +11,7 @@
 #include "record/making.h"
 #include "run/formats.h"
 #include "schema_check.h"
+#include "sink_fixture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -139,6 +140,25 @@ TEST(counts_of_attempts_and_hops_are_not_believed)
         assert_int_equal(writers[i](null, &file.report, &error), XB_OK);
     fclose(null);
     xb_link_file_free(&file);
+}
+
+/* No mode that --numa binds has a row beside it that it does not bind; a later one may. */
+NODE_TEST(rows_that_are_near_count_as_bound_beside_those_that_name_a_node)
+{
+    struct node *n = *state;
+    struct xb_record record;
+    n->devices[0].binding = (struct xb_binding){.bound = true, .cpu_count = 8};
+    add(n, &pinned, "alloc", XB_H2D, 55)->test.has_node = true;
+    record_of(&n->run, &record);
+    assert_false(record.processes[0].devices[0].bound);
+    assert_string_equal(record.processes[0].devices[0].numa_note,
+                        "each row bound to the node that it names: 0");
+    xb_record_free(&record);
+    add(n, &pinned, "alloc", XB_D2H, 55);
+    record_of(&n->run, &record);
+    assert_true(record.processes[0].devices[0].bound);
+    assert_int_equal(record.processes[0].devices[0].cpus, 8);
+    xb_record_free(&record);
 }
 
 /* ---- without memory for a part of a document nothing of it is written ---- */
