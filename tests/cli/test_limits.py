@@ -15,7 +15,7 @@ from harness import (FEW, HOST, MODES, ONE, XFERBENCH, Case, Outcome, base_envir
 
 MIB = 1 << 20
 LACKING = os.path.join(harness.BUILD, "tests", "xferbench_lacking")
-FEW_PIECES = 30  # that each command is without, in turn; of those behind them every so-manyth
+FEW_PIECES = 60  # that each command is without, in turn; of those behind them every so-manyth
 unbounded = unittest.skipIf(is_sanitized(), "the sanitizers' shadow memory does not fit below such a limit")
 
 
@@ -143,7 +143,7 @@ class LackingMemory(Case):
             for left in (out and self.path(out), note):
                 if left and os.path.exists(left):
                     os.remove(left)
-            number = number + 1 if number < FEW_PIECES else number + number // 8
+            number = number + 1 if number < FEW_PIECES else number + number // 15
             lacking = {"XB_LACKING_MEMORY": str(number), "XB_LACKING_NOTE": note}
             done = self.run_program(*arguments, program=LACKING, environment=lacking)
             with self.subTest(number=number, arguments=arguments):
