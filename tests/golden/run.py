@@ -274,6 +274,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         differences = [text for text in pool.map(try_case, cases) if text]
     print(*differences, f"{len(cases)} golden cases, {len(differences)} differ", sep="\n")
+    if differences:
+        print("If this is meant: run.py BUILD --update REGEX writes what is expected of these cases")
     return 1 if differences or not cases else 0
 
 
