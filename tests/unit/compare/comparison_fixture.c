@@ -483,7 +483,7 @@ void assert_read_back(void)
     xb_comparison_file_free(&file);
 }
 
-void tell_comparison(FILE *told)
+static void tell_comparison(FILE *told, NO_WORDS)
 {
     struct xb_error error;
     xb_comparison_free(&result);
@@ -506,7 +506,27 @@ void tell_comparison(FILE *told)
     assert_read_back();
 }
 
-const struct verb comparison_verbs[COMPARISON_VERBS] = {
+static void tell_gates(FILE *told, char **words)
+{
+    struct xb_gates gates;
+    struct xb_error error;
+    memset(&gates, 0xa5, sizeof gates);
+    if (xb_gates_parse(words[1], &gates, &error) != XB_OK)
+        fprintf(told, "refused: %s\n", error.message);
+    for (size_t i = 0; i < gates.count; i++) {
+        const struct xb_gate *own = &gates.items[i];
+        fprintf(told, "%s%s/%s/%zu..%zu/%s", i > 0 ? ", " : "", own->mode != NULL ? own->mode : "*",
+                own->direction != NULL ? own->direction : "*", (size_t)own->least,
+                (size_t)own->most, own->figure != NULL ? own->figure : "*");
+    }
+    fputs(gates.count > 0 ? "\n" : "", told);
+    xb_gates_free(&gates);
+    assert_null(gates.items);
+    assert_null(gates.words);
+    assert_int_equal(gates.count, 0);
+}
+
+const struct verb comparison_verbs[] = {
     {"processes", begin_of},
     {"both", add},
     {"before", add},
@@ -529,4 +549,7 @@ const struct verb comparison_verbs[COMPARISON_VERBS] = {
     {"alpha", ask},
     {"force", ask},
     {"strict", ask},
+    {"parse", tell_gates},
+    {"compare", tell_comparison},
+    {NULL, NULL},
 };

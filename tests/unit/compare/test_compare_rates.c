@@ -157,11 +157,8 @@ static void tell_rate(UNTOLD, char **words)
     check(&scenario, &shares, shares.improved, "alpha");
 }
 
-TEST(verdicts_are_as_often_wrong_as_promised)
-{
-    static const struct verb verbs[] = {{"rate", tell_rate}};
-    RUN_CASES("compare/rates.txt", verbs, NULL, NULL);
-}
+static const struct verb rates[] = {{"rate", tell_rate}, {NULL, NULL}};
+TEST_CASES(verdicts_are_as_often_wrong_as_promised, "compare/rates", rates, NULL)
 
 /* What to expect of how many processes. What is wrong is at most as frequent as on the boundary. */
 TEST(tells_what_to_expect)

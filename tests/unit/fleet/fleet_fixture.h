@@ -23,7 +23,8 @@
  *     host NODE NAME                  what a node calls itself
  *     expect [NAMES], alpha A
  *     broken NAME                     a document that could not be read
- *     show NAME                       what is kept: gpus, nodes, figures; not what is judged
+ *     show NAME                       tells what is kept: gpus, nodes, figures
+ *     judge                           and tells all that came of it
  *
  * In uuid and pci {node} and {gpu} stand for the name and the index.
  */
@@ -33,12 +34,9 @@
 
 extern struct xb_fleet fleet;
 
-#define FLEET_VERBS ((size_t)12)
-extern const struct verb fleet_verbs[FLEET_VERBS];
+extern const struct verb fleet_verbs[];
 
 /* An empty fleet, alpha 1 %, H200s behind Gen5 x16, documents of link at time 1000. */
 void begin_fleet(void);
 /* The teardown of a group: frees what the last test left. */
 int finish_fleet(void **state);
-/* Judges, and tells all that came of it. */
-void tell_judgement(FILE *told);

@@ -140,7 +140,7 @@ static void tell_values(FILE *told)
     }
 }
 
-static void tell_fleet(FILE *told)
+static void tell_fleet(FILE *told, NO_WORDS)
 {
     for (size_t i = 0; i < fleet.source_count; i++) {
         const struct xb_fleet_source *own = &fleet.sources[i];
@@ -177,11 +177,11 @@ static void tell_fleet(FILE *told)
 
 FIXTURE_TEST(documents_say_of_their_nodes)
 {
-    static const struct verb verbs[] = {{"result", read_changed},
-                                        {"link", read_changed},
-                                        {"merged", read_merged},
-                                        {"text", read_plain}};
-    RUN_CASES("fleet/read.txt", verbs, begin_again, tell_fleet);
+    static const struct verb verbs[] = {
+        {"result", read_changed}, {"link", read_changed}, {"merged", read_merged},
+        {"text", read_plain},     {"tell", tell_fleet},   {NULL, NULL},
+    };
+    run_cases("fleet/read", verbs, begin_again);
 }
 
 /* Of 40 times by a clock that counts by a 64th: equal GPUs may be a step apart. */

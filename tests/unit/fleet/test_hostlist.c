@@ -73,8 +73,8 @@ static int leave_folder(void **state)
 TEST_WITH(expressions_and_names, enter_folder, leave_folder)
 {
     static const struct verb verbs[] = {
-        {"expand", expand}, {"read", read_file}, {"compress", compress}};
-    RUN_CASES("fleet/hostlist.txt", verbs, NULL, NULL);
+        {"expand", expand}, {"read", read_file}, {"compress", compress}, {NULL, NULL}};
+    run_cases("fleet/hostlist", verbs, NULL);
 }
 
 /* ---- what no text has room for ---- */

@@ -7,7 +7,7 @@
 
 #include "testing.h"
 
-#include "text_cases.h"
+#include "cases.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
@@ -57,14 +57,10 @@ static enum xb_stop_reason decide(struct xb_stopping *stopping, const struct xb_
     return reason;
 }
 
-static void begin(void)
-{
-}
-
 /* WHAT SECONDS SHARE ELAPSED COUNT...: samples that take so long, every second one by so much more,
  * so long after the first began. What is decided where there are so many, or for `each` with which
  * one it ends. */
-static void obey(FILE *out, const char *const *words)
+static void obey(FILE *told, char **words)
 {
     struct xb_samples samples = {0};
     struct xb_stopping stopping = stopping_of(words[0]);
@@ -79,18 +75,16 @@ static void obey(FILE *out, const char *const *words)
     for (size_t i = 4; !is_each && words[i] != NULL; i++) {
         fill(&samples, strtoul(words[i], NULL, 10), low, high);
         reason = decide(&stopping, &samples, elapsed);
-        fprintf(out, "  %s", xb_stop_reason_name(reason));
+        fprintf(told, "%s%s", i > 4 ? "  " : "", xb_stop_reason_name(reason));
     }
     if (is_each)
-        fprintf(out, "  %s after %zu", xb_stop_reason_name(reason), samples.count);
-    fprintf(out, "\n");
+        fprintf(told, "%s after %zu", xb_stop_reason_name(reason), samples.count);
+    fprintf(told, "\n");
     xb_samples_free(&samples);
 }
 
-TEST(it_ends_with_the_first_sample_that_is_enough)
-{
-    expect_text("stopping", begin, obey);
-}
+static const struct verb verbs[] = {{NULL, obey}};
+TEST_CASES(it_ends_with_the_first_sample_that_is_enough, "runs/stopping", verbs, NULL)
 
 /* The interval counts, not the spread: values outside the ranks [6, 15] do not matter. */
 TEST(outliers_do_not_hinder)
