@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* getdelim, strsep */
-#include "testing.h"
-
 #include "cases.h"
 
 #include <limits.h>

@@ -12,10 +12,9 @@
  *
  * Each title begins anew; what stands below a line without one goes on. Words are apart by blanks
  * that are in no quotes, of either kind; \n, \r, \t, \\ and \x1B are as in C. XB_UPDATE=1 in the
- * environment writes what comes: read the diff before you commit it. Include after testing.h. */
+ * environment writes what comes: read the diff before you commit it. */
 
-#include <stdbool.h>
-#include <stdio.h>
+#include "testing.h"
 
 #define MOST_WORDS 40
 

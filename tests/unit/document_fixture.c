@@ -7,8 +7,6 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 
-#include "testing.h"
-
 /* ---- documents ---- */
 
 const char *result_text;

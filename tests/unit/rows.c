@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* getline */
 #include "rows.h"
-
 #include "cases.h"
 
 #include <ctype.h>
@@ -26,7 +25,8 @@ static char *unquoted(char *text)
         return text;
     text[length - 1] = '\0';
     char *to = ++text;
-    for (const char *from = text; *from != '\0';)
+    const char *from = text;
+    while (*from != '\0')
         *to++ = unescaped(&from);
     *to = '\0';
     return text;

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "testing.h"
-
 #include "run_fixture.h"
 
 #include "machine/host_memory.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 void hurry(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "testing.h"
-
 #include "runs.h"
 
 #include "base/clock.h"
@@ -13,8 +11,6 @@
 
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* ---- what can be set, and shown ---- */

@@ -3,7 +3,7 @@
 
 /*
  * Runs over the fake backend: tests/unit/runs/NAME.txt. In virtual time, the host's too, every
- * number is exact. Include after testing.h.
+ * number is exact.
  *
  *     fake device_count=2 lacks=kernels slow_device=2   until the next title: the fields of struct
  *                                                       xb_fake and of struct altered

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cases.h"
 #include "compare/rank_test.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "testing.h"
-
-#include "cases.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 /* ---- texts ---- */
 

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* open_memstream */
-#include <math.h>
-#include <string.h>
-
-#include "testing.h"
-
 #include "comparison_fixture.h"
 
 #include "base/json_read.h"
@@ -14,6 +9,7 @@
 #include "run/request.h"
 
 #include <cjson/cJSON.h>
+#include <math.h>
 
 struct xb_record before, after;
 struct xb_comparison_request request;

@@ -3,7 +3,7 @@
 
 /*
  * Two records made by hand, which a test or the verbs of a text change and compare. There is one of
- * each. Include after testing.h.
+ * each.
  *
  *     processes 8 [8]                    before the rest; as many in both files without the second
  *     both CASE [RATIO [STEP]] [WORD...] a case that both files have; the candidate's median is
@@ -28,11 +28,9 @@
  * simultaneous, and any other name=value is a parameter.
  */
 #include "cases.h"
+#include "compare/comparison.h"
 #include "record_fixture.h"
 
-#include "compare/comparison.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define MIB (UINT64_C(1) << 20)
 #define RATE 55e9     /* bytes per second */
 #define SECONDS 10e-6 /* of an operation */

@@ -4,16 +4,14 @@
  * made-up processes, from their medians to the overall verdict. The same numbers in every run;
  * docs/compare.md has what is printed.
  */
-#include <math.h>
-
-#include "testing.h"
-
 #include "cases.h"
 #include "compare/comparison.h"
 #include "compare/rank_test.h"
 #include "random.h"
 #include "record_fixture.h"
 #include "sanitized.h"
+
+#include <math.h>
 
 #define MANY_DRAWS 5000
 #define DRAWS (IS_SANITIZED ? 400 : MANY_DRAWS)

@@ -2,13 +2,10 @@
 #define _GNU_SOURCE
 /* A comparison that was read back is told as it was when it was made. The texts of
  * test_comparison.c are all read back, too. */
-#include "testing.h"
-
-#include "comparison_fixture.h"
-
 #include "base/json_read.h"
 #include "checks.h"
 #include "compare/internal.h"
+#include "comparison_fixture.h"
 #include "lacking_json.h"
 #include "record/document.h"
 #include "schema_check.h"

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What two records are found to differ in: texts beside this file, and what takes many of them. */
-#include <math.h>
-#include <string.h>
-
-#include "testing.h"
-
+#include "base/options.h"
 #include "comparison_fixture.h"
 
-#include "base/options.h"
+#include <math.h>
 
 /* ---- texts ---- */
 

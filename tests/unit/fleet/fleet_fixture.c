@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "testing.h"
-
 #include "fleet_fixture.h"
 
 #include "fleet/write/formats.h"
 #include "random.h"
+
+#include <math.h>
 
 struct xb_fleet fleet;
 

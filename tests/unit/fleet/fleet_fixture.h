@@ -3,7 +3,6 @@
 
 /*
  * A fleet made by hand, which verbs of a text add to, and its judgement. There is only one.
- * Include after testing.h.
  *
  *     document [kind=K] [written=T] [dated=T] [late=S] [unsynchronised] [rank=R/OF]
  *                                     one more, and what the next ones are like

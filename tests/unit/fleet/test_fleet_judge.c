@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which GPUs and nodes of a fleet are not like their siblings: texts beside this file, and what no
  * text says. */
-#include <math.h>
-#include <string.h>
-
-#include "testing.h"
-
 #include "base/statistics.h"
 #include "fleet/internal.h"
 #include "fleet_fixture.h"
 #include "random.h"
+
+#include <math.h>
 
 /* ---- texts ---- */
 

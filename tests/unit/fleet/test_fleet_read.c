@@ -2,24 +2,18 @@
 #define _GNU_SOURCE /* asprintf */
 /* What documents say of their nodes, in a fleet; and what files and folders are read. */
 #include "base/interrupt.h"
+#include "cases.h"
 #include "checks.h"
 #include "document_fixture.h"
+#include "fixture_tree.h"
 #include "fleet/fleet.h"
 
 #include <errno.h>
 #include <fts.h>
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "testing.h"
-
-#include "cases.h"
-#include "fixture_tree.h"
 
 #define FIXTURE_TEST(name) TEST_WITH(name, open_fleet, close_fleet)
-#define TEST_OF_FILES(name) TEST_WITH(name, make_tree, remove_tree)
 
 static struct xb_fleet fleet;
 static struct xb_error error;
@@ -325,7 +319,7 @@ FTSENT *__wrap_fts_read(FTS *tree)
 }
 
 /* What was not listed is no missing node. */
-TEST_OF_FILES(a_list_that_breaks_off_is_told)
+TREE_TEST(a_list_that_breaks_off_is_told)
 {
     const char *root = *state;
     open_fleet(NULL);
@@ -341,7 +335,7 @@ TEST_OF_FILES(a_list_that_breaks_off_is_told)
     close_fleet(NULL);
 }
 
-TEST_OF_FILES(a_folder_is_read_in_the_order_of_names)
+TREE_TEST(a_folder_is_read_in_the_order_of_names)
 {
     const char *root = *state;
     char path[PATH_MAX];
@@ -375,7 +369,7 @@ TEST_OF_FILES(a_folder_is_read_in_the_order_of_names)
     xb_fleet_free(&fleet);
 }
 
-TEST_OF_FILES(what_cannot_be_read_is_left_out)
+TREE_TEST(what_cannot_be_read_is_left_out)
 {
     const char *root = *state;
     char path[PATH_MAX];

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "fleet/write/formats.h"
-
 #include "base/memory.h"
-
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "testing.h"
-
 #include "cases.h"
 #include "fixture_tree.h"
+#include "fleet/write/formats.h"
+
+#include <fcntl.h>
+#include <unistd.h>
 
 /* ---- texts ---- */
 

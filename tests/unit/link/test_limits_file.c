@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw, mkfifo */
+#include "checks.h"
+#include "fixture_tree.h"
 #include "link/report.h"
 
 #include <math.h>
-
-#include "testing.h"
-
-#define WITH_TREE(test) TEST_WITH(test, make_tree, remove_tree)
-
-#include "checks.h"
-#include "fixture_tree.h"
 
 #define HEAD "{\"schema\":\"xferbench.limits\",\"schema_version\":1,\"limits\":["
 #define TAIL "]}"
@@ -48,7 +43,7 @@ static void assert_limit(const struct xb_limit *limit, double value)
         fail_msg("%.17g is not %.17g", limit->value, value);
 }
 
-WITH_TREE(reads_every_key)
+TREE_TEST(reads_every_key)
 {
     struct xb_link_limits limits = {0};
     struct xb_limits_file *file =
@@ -67,7 +62,7 @@ WITH_TREE(reads_every_key)
     xb_limits_file_close(file);
 }
 
-WITH_TREE(matches_name_and_link)
+TREE_TEST(matches_name_and_link)
 {
     static const struct {
         const char *entry, *name;
@@ -105,7 +100,7 @@ WITH_TREE(matches_name_and_link)
     }
 }
 
-WITH_TREE(takes_the_first_entry_alone)
+TREE_TEST(takes_the_first_entry_alone)
 {
     struct xb_link_limits limits = {0};
     struct xb_limits_file *file =
@@ -119,7 +114,7 @@ WITH_TREE(takes_the_first_entry_alone)
     xb_limits_file_close(file);
 }
 
-WITH_TREE(lets_the_command_line_stand)
+TREE_TEST(lets_the_command_line_stand)
 {
     struct xb_link_limits limits = {.min_h2d = {true, 1e9, XB_LIMIT_COMMAND_LINE},
                                     .width = {true, 4.0, XB_LIMIT_COMMAND_LINE}};
@@ -134,7 +129,7 @@ WITH_TREE(lets_the_command_line_stand)
     xb_limits_file_close(file);
 }
 
-WITH_TREE(does_without_entries_or_a_file)
+TREE_TEST(does_without_entries_or_a_file)
 {
     struct xb_link_limits limits = {0};
     struct xb_limits_file *file = open_good(*state, HEAD TAIL);
@@ -205,7 +200,7 @@ static const struct {
      "limits[0].critical_share: must not be above warn_share"},
 };
 
-WITH_TREE(refuses_what_is_no_limits_file)
+TREE_TEST(refuses_what_is_no_limits_file)
 {
     char path[PATH_MAX];
     path_of(*state, path);
@@ -221,7 +216,7 @@ WITH_TREE(refuses_what_is_no_limits_file)
     }
 }
 
-WITH_TREE(takes_numbers_at_their_bounds)
+TREE_TEST(takes_numbers_at_their_bounds)
 {
     struct xb_link_limits limits = {0};
     struct xb_limits_file *file =
@@ -243,7 +238,7 @@ static void fill_file(const char *path, size_t bytes, const char *begin, char fi
     assert_int_equal(fclose(file), 0);
 }
 
-WITH_TREE(bounds_the_size)
+TREE_TEST(bounds_the_size)
 {
     struct xb_limits_file *file = NULL;
     struct xb_error error;
@@ -263,7 +258,7 @@ WITH_TREE(bounds_the_size)
     assert_non_null(strstr(error.message, "NUL"));
 }
 
-WITH_TREE(reads_files_and_pipes_only)
+TREE_TEST(reads_files_and_pipes_only)
 {
     struct xb_limits_file *file = NULL;
     struct xb_error error;
@@ -291,7 +286,7 @@ WITH_TREE(reads_files_and_pipes_only)
 }
 
 /* A glob that others take exponential time for. */
-WITH_TREE(matches_any_glob_in_time)
+TREE_TEST(matches_any_glob_in_time)
 {
     struct xb_link_limits limits = {0};
     char name[128];

@@ -3,23 +3,18 @@
 /* `xferbench link` from the thread that measures to the verdict, over the fake backend, whose first
  * device is given a folder of PCI functions to lie in. */
 
-#include "testing.h"
-
-#define FIXTURE_TEST(name) TEST_WITH(name, set_up, remove_tree)
-
-#include "pcie_fixture.h"
-
 #include "base/clock.h"
 #include "doubles/fake_backend.h"
 #include "link/session.h"
+#include "pcie_fixture.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
+
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, remove_tree)
 
 #define MIB (1u << 20)
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verdict_fixture.h"
 
-#include <string.h>
-
-#include "testing.h"
-
 TEST(orders_levels)
 {
     static const enum xb_level order[] = {XB_LEVEL_OK, XB_LEVEL_UNKNOWN, XB_LEVEL_WARNING,

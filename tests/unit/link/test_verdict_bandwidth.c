@@ -2,9 +2,6 @@
 #include "verdict_fixture.h"
 
 #include <math.h>
-#include <string.h>
-
-#include "testing.h"
 
 /* ---- what follows ---- */
 

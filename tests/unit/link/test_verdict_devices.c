@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verdict_fixture.h"
 
-#include <string.h>
-
-#include "testing.h"
-
 static struct xb_link_device device; /* large */
 
 static void make_device(size_t attempts)

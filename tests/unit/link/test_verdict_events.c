@@ -2,10 +2,6 @@
 #include "verdict_fixture.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "testing.h"
 
 TEST(tells_why_a_test_failed)
 {

@@ -2,10 +2,6 @@
 /* What a verdict finds, whatever the limits are: links and counters. */
 #include "verdict_fixture.h"
 
-#include <string.h>
-
-#include "testing.h"
-
 static struct xb_link_device device; /* large */
 static struct xb_link_facts facts;
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verdict_fixture.h"
 
-#include <string.h>
-
-#include "testing.h"
-
 TEST(finds_a_healthy_link_ok)
 {
     struct xb_link_attempt attempt = healthy();

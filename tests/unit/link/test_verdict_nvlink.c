@@ -3,9 +3,6 @@
 #include "verdict_fixture.h"
 
 #include <math.h>
-#include <string.h>
-
-#include "testing.h"
 
 #define FIXTURE_TEST(function) TEST_WITH(function, start, NULL)
 

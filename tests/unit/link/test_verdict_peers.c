@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verdicts on pairs of devices, and on links that one device has and another lacks. */
 
-#include "testing.h"
-
 #include "link/report.h"
 #include "verdict_fixture.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #define LINKS ((unsigned)NVLINKS)
 #define RATE 26.5625e9

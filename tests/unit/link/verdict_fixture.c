@@ -3,10 +3,6 @@
 #include "verdict_fixture.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "testing.h"
 
 struct xb_pcie_end make_end(const char *bdf, double speed, unsigned width)
 {

@@ -4,6 +4,7 @@
 /* What is observed of a healthy H200, what a test changes of it, and what follows. */
 
 #include "link/verdict.h"
+#include "testing.h"
 
 #define SLOT "0000:0f:00.0"
 #define SWITCH "0000:0c:00.0"

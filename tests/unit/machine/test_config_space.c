@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw */
 #include "machine/pcie.h"
+#include "pcie_fixture.h"
 
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "testing.h"
-
-#include "pcie_fixture.h"
 
 static void *folder; /* of all tests but the last, which has one of its own */
 static int config;   /* the file in it, which lies in memory: there are many to read */

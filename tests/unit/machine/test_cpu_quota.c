@@ -2,15 +2,10 @@
 /* How much CPU time the cgroups allow. */
 #define _GNU_SOURCE /* nftw */
 #include "base/parallel.h"
+#include "fixture_tree.h"
 #include "machine/host_memory.h"
 
 #include <limits.h>
-
-#include "testing.h"
-
-#define TREE_TEST(name) TEST_WITH(name, make_tree, remove_tree)
-
-#include "fixture_tree.h"
 
 #define V2 "sys/fs/cgroup/"
 #define V1 "sys/fs/cgroup/cpu/"

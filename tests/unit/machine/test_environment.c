@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which environment variables get into a result: those of a list, whatever others are called. */
 
-#include "testing.h"
-
 #include "machine/environment.h"
+#include "testing.h"
 
 TEST(what_steers_a_runtime_is_recorded)
 {

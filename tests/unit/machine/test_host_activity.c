@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "machine/environment.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "testing.h"
+
+#include <unistd.h>
 
 static bool read_text(const char *text, struct xb_cpu_times *times)
 {

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw, mincore */
+#include "fixture_tree.h"
 #include "machine/host_memory.h"
 
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-
-#include "testing.h"
-
-#define WITH_TREE(test) TEST_WITH(test, make_tree, remove_tree)
-
-#include "fixture_tree.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
@@ -53,7 +47,7 @@ static void assert_limit(const char *root, uint64_t bytes, const char *source)
 
 #define MEMINFO "MemAvailable in /proc/meminfo"
 
-WITH_TREE(takes_what_the_machine_has)
+TREE_TEST(takes_what_the_machine_has)
 {
     write_machine(*state, NULL);
     assert_limit(*state, 64 * GIB, MEMINFO);
@@ -64,7 +58,7 @@ WITH_TREE(takes_what_the_machine_has)
     assert_limit(*state, 64 * GIB, MEMINFO);
 }
 
-WITH_TREE(fails_without_meminfo)
+TREE_TEST(fails_without_meminfo)
 {
     struct xb_memory_limit limit;
     struct xb_error error;
@@ -76,7 +70,7 @@ WITH_TREE(fails_without_meminfo)
     assert_int_equal(xb_host_memory_check_at(*state, 1, &error), XB_ERR_SYSTEM);
 }
 
-WITH_TREE(keeps_to_a_v2_cgroup)
+TREE_TEST(keeps_to_a_v2_cgroup)
 {
     write_machine(*state, "0::/a/b\n");
     write_bytes(*state, V2 "/a/b", "memory.max", 8 * GIB);
@@ -95,7 +89,7 @@ WITH_TREE(keeps_to_a_v2_cgroup)
     assert_limit(*state, 0, "memory.max in the memory cgroup /sys/fs/cgroup/a/b");
 }
 
-WITH_TREE(takes_max_for_no_limit)
+TREE_TEST(takes_max_for_no_limit)
 {
     write_machine(*state, "0::/a\n");
     write_file(*state, V2 "/a/memory.max", "max\n");
@@ -106,7 +100,7 @@ WITH_TREE(takes_max_for_no_limit)
     assert_limit(*state, 4 * GIB, "memory.high in the memory cgroup /sys/fs/cgroup/a");
 }
 
-WITH_TREE(passes_over_what_is_missing)
+TREE_TEST(passes_over_what_is_missing)
 {
     write_machine(*state, "0::/a\n");
     write_bytes(*state, V2 "/a", "memory.max", 8 * GIB); /* and no memory.current */
@@ -116,7 +110,7 @@ WITH_TREE(passes_over_what_is_missing)
     assert_limit(*state, 15 * GIB, "memory.max in the memory cgroup /sys/fs/cgroup");
 }
 
-WITH_TREE(keeps_to_a_tighter_parent)
+TREE_TEST(keeps_to_a_tighter_parent)
 {
     write_machine(*state, "0::/a/b/c\n");
     write_bytes(*state, V2 "/a/b/c", "memory.max", 16 * GIB);
@@ -135,7 +129,7 @@ WITH_TREE(keeps_to_a_tighter_parent)
     assert_limit(*state, 100 * MIB, "memory.max in the memory cgroup /sys/fs/cgroup");
 }
 
-WITH_TREE(keeps_to_a_v1_cgroup)
+TREE_TEST(keeps_to_a_v1_cgroup)
 {
     write_machine(*state, "5:cpuset:/other\n"
                           "4:hugetlb,memory:/docker/1:2\n"
@@ -162,7 +156,7 @@ WITH_TREE(keeps_to_a_v1_cgroup)
 }
 
 /* As on a machine whose services are in v2 and whose jobs are in v1. */
-WITH_TREE(keeps_to_the_tighter_of_both_versions)
+TREE_TEST(keeps_to_the_tighter_of_both_versions)
 {
     write_machine(*state, "4:cpu,memory:/job\n1:name=systemd:/x\n0::/x\n");
     write_bytes(*state, V1 "/job", "memory.limit_in_bytes", 6 * GIB);
@@ -179,7 +173,7 @@ WITH_TREE(keeps_to_the_tighter_of_both_versions)
     assert_limit(*state, 2 * GIB, "memory.max in the memory cgroup /sys/fs/cgroup/x");
 }
 
-WITH_TREE(keeps_to_the_address_space)
+TREE_TEST(keeps_to_the_address_space)
 {
     struct rlimit before;
     /* All that a process can have: this limit does not get in the way of what runs here. */
@@ -212,7 +206,7 @@ TEST(keeps_a_reserve)
     assert_int_equal(xb_memory_without_reserve(0), 0);
 }
 
-WITH_TREE(refuses_more_than_fits)
+TREE_TEST(refuses_more_than_fits)
 {
     struct xb_error error;
 

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What bounds the host memory is named, and so is why that cannot be known. */
 #define _GNU_SOURCE /* nftw */
+#include "fixture_tree.h"
 #include "machine/host_memory.h"
 
 #include <sys/resource.h>
-
-#include "testing.h"
-
-#define WITH_TREE(test) TEST_WITH(test, make_tree, remove_tree)
-
-#include "fixture_tree.h"
 
 #define MEMINFO "MemAvailable:   67108864 kB\n"
 #define RAISE ", less a reserve for everything else; take a smaller size or raise that limit"
@@ -20,7 +15,7 @@ static void expect_reach(const char *root, const char *expected)
     assert_string_equal(xb_host_memory_limit_text(root, text, sizeof text), expected);
 }
 
-WITH_TREE(what_the_machine_has_is_no_limit)
+TREE_TEST(what_the_machine_has_is_no_limit)
 {
     write_file(*state, "proc/meminfo", MEMINFO);
     expect_reach(*state, "can be had without driving the machine into swap; take a smaller size");
@@ -31,7 +26,7 @@ WITH_TREE(what_the_machine_has_is_no_limit)
     expect_reach(*state, "can be had without driving the machine into swap; take a smaller size");
 }
 
-WITH_TREE(a_cgroup_is_named)
+TREE_TEST(a_cgroup_is_named)
 {
     write_file(*state, "proc/meminfo", MEMINFO);
     write_file(*state, "proc/self/cgroup", "4:memory:/old\n0::/job\n");
@@ -46,7 +41,7 @@ WITH_TREE(a_cgroup_is_named)
 }
 
 /* So low that no memory is left: what is read is not what is taken. */
-WITH_TREE(address_space_is_named)
+TREE_TEST(address_space_is_named)
 {
     struct rlimit before;
     const rlim_t most = (rlim_t)1 << 47;
@@ -86,7 +81,7 @@ static void expect_failure(const char *root, const char *name, bool blames_proc)
 }
 
 /* /proc is blamed where it is not there, and not where no file can be opened. */
-WITH_TREE(why_meminfo_is_not_read)
+TREE_TEST(why_meminfo_is_not_read)
 {
     struct rlimit before;
     expect_failure(*state, "ENOENT", true);

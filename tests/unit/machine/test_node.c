@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the environment says of the node and of the rank. */
 #define _POSIX_C_SOURCE 200809L
-#include <stdlib.h>
-#include <string.h>
-#include <sys/utsname.h>
-
+#include "machine/node.h"
 #include "testing.h"
 
-#include "machine/node.h"
+#include <sys/utsname.h>
 
 static const char *const variables[] = {"XFERBENCH_NODE",
                                         "SLURMD_NODENAME",

@@ -2,19 +2,13 @@
 #define _GNU_SOURCE
 /* --numa, from the command line's words to results and their record. */
 
-#include "testing.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-#define NUMA_TEST(name) TEST_WITH(name, set_up, NULL)
-
-#include "numa_fixture.h"
-#include "run_fixture.h"
-
 #include "measure/plan/case.h"
 #include "measure/run.h"
+#include "numa_fixture.h"
 #include "run/formats.h"
+#include "run_fixture.h"
+
+#define NUMA_TEST(name) TEST_WITH(name, set_up, NULL)
 
 /* ---- the fake, with memory that stays where it was taken ---- */
 

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw */
 #include "machine/pcie.h"
+#include "pcie_fixture.h"
 
 #include <math.h>
-
-#include "testing.h"
-
-#define WITH_TREE(test) TEST_WITH(test, make_tree, remove_tree)
-
-#include "pcie_fixture.h"
 
 #define BDF "0000:0f:00.0"
 
@@ -31,7 +26,7 @@ static void assert_link(struct xb_pcie_link link, double speed, unsigned width, 
     assert_int_equal(link.max_width, max_width);
 }
 
-WITH_TREE(reads_a_healthy_link)
+TREE_TEST(reads_a_healthy_link)
 {
     write_link(*state, "32.0 GT/s PCIe\n", "16\n", "32.0 GT/s PCIe\n", "16\n");
     struct xb_pcie_link link = xb_pcie_link_read(*state, BDF);
@@ -39,21 +34,21 @@ WITH_TREE(reads_a_healthy_link)
     assert_string_equal(link.port, BDF);
 }
 
-WITH_TREE(reads_a_link_trained_down)
+TREE_TEST(reads_a_link_trained_down)
 {
     write_link(*state, "16.0 GT/s PCIe\n", "8\n", "32.0 GT/s PCIe\n", "16\n");
     assert_link(xb_pcie_link_read(*state, BDF), 16.0, 8, 32.0, 16);
 }
 
 /* Without rounding: 2.5 is the one rate with a fraction; the texts are those of older kernels. */
-WITH_TREE(reads_a_fraction)
+TREE_TEST(reads_a_fraction)
 {
     write_link(*state, "2.5 GT/s\n", "1\n", "8 GT/s\n", "4\n");
     assert_link(xb_pcie_link_read(*state, BDF), 2.5, 1, 8.0, 4);
     assert_int_equal(xb_pcie_generation(xb_pcie_link_read(*state, BDF).speed_gts), 1);
 }
 
-WITH_TREE(does_not_know_what_is_no_number)
+TREE_TEST(does_not_know_what_is_no_number)
 {
     static const char *const bad[][4] = {
         {"Unknown\n", "16\n", "32.0 GT/s PCIe\n", "16\n"},
@@ -75,7 +70,7 @@ WITH_TREE(does_not_know_what_is_no_number)
     }
 }
 
-WITH_TREE(does_not_know_without_every_file)
+TREE_TEST(does_not_know_without_every_file)
 {
     static const char *const files[] = {"current_link_speed", "current_link_width",
                                         "max_link_speed", "max_link_width"};
@@ -105,7 +100,7 @@ static const struct pcie_function amd_card[] = {
     {"0000:03:00.0", "0x1002\n", PCIE_GEN5_X16, PCIE_GEN5_X16},
 };
 
-WITH_TREE(reads_where_an_amd_card_meets_its_slot)
+TREE_TEST(reads_where_an_amd_card_meets_its_slot)
 {
     pcie_fixture_chain(*state, amd_card, 4);
     struct xb_pcie_link link = xb_pcie_link_read(*state, "0000:03:00.0");
@@ -113,7 +108,7 @@ WITH_TREE(reads_where_an_amd_card_meets_its_slot)
     assert_string_equal(link.port, "0000:01:00.0");
 }
 
-WITH_TREE(climbs_no_further_than_the_first_bridge_of_others)
+TREE_TEST(climbs_no_further_than_the_first_bridge_of_others)
 {
     /* A card in an enclosure with a switch of AMD's vendor number far above it. */
     static const struct pcie_function chain[] = {
@@ -129,7 +124,7 @@ WITH_TREE(climbs_no_further_than_the_first_bridge_of_others)
     assert_string_equal(link.port, "0000:02:00.0");
 }
 
-WITH_TREE(stays_at_an_amd_card_without_a_switch)
+TREE_TEST(stays_at_an_amd_card_without_a_switch)
 {
     static const struct pcie_function chain[] = {
         {"0000:00:01.1", "0x1022\n", LINK_GEN3_X4, LINK_GEN3_X4},
@@ -142,7 +137,7 @@ WITH_TREE(stays_at_an_amd_card_without_a_switch)
     assert_string_equal(link.port, "0000:01:00.0");
 }
 
-WITH_TREE(stays_at_a_card_of_another_vendor)
+TREE_TEST(stays_at_a_card_of_another_vendor)
 {
     static const struct pcie_function chain[] = {
         {"0000:00:01.1", "0x1002\n", LINK_GEN3_X4, LINK_GEN3_X4},
@@ -157,7 +152,7 @@ WITH_TREE(stays_at_a_card_of_another_vendor)
 }
 
 /* Not the inner link either, which is there to be read and looks right. */
-WITH_TREE(does_not_know_a_slot_that_it_cannot_read)
+TREE_TEST(does_not_know_a_slot_that_it_cannot_read)
 {
     static const char *const files[] = {"current_link_speed", "current_link_width",
                                         "max_link_speed", "max_link_width"};
@@ -181,7 +176,7 @@ WITH_TREE(does_not_know_a_slot_that_it_cannot_read)
     assert_string_equal(link.port, "");
 }
 
-WITH_TREE(reads_the_numa_node)
+TREE_TEST(reads_the_numa_node)
 {
     assert_int_equal(xb_pcie_numa_node_at(*state, BDF), -1);
     write_file(*state, BDF "/numa_node", "-1\n");

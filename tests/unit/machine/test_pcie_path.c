@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw */
 #include "machine/pcie.h"
-
-#include "testing.h"
-
-#define WITH_TREE(test) TEST_WITH(test, make_tree, remove_tree)
-
 #include "pcie_fixture.h"
 
 #define DEVICE PCIE_FIXTURE_DEVICE
@@ -46,7 +41,7 @@ static void assert_best(const struct xb_pcie_hop *hop, double speed, unsigned wi
     assert_int_equal(xb_pcie_hop_best(hop).width, width);
 }
 
-WITH_TREE(reads_a_card_in_a_slot)
+TREE_TEST(reads_a_card_in_a_slot)
 {
     struct xb_pcie_path path = read_scenario(*state, "healthy");
 
@@ -63,7 +58,7 @@ WITH_TREE(reads_a_card_in_a_slot)
     assert_false(path.hops[1].has_upper);
 }
 
-WITH_TREE(reads_missing_lanes)
+TREE_TEST(reads_missing_lanes)
 {
     struct xb_pcie_path path = read_scenario(*state, "x8");
 
@@ -72,7 +67,7 @@ WITH_TREE(reads_missing_lanes)
     assert_best(&path.hops[0], 32.0, 16);
 }
 
-WITH_TREE(reads_a_link_trained_down)
+TREE_TEST(reads_a_link_trained_down)
 {
     struct xb_pcie_path path = read_scenario(*state, "gen3");
 
@@ -81,7 +76,7 @@ WITH_TREE(reads_a_link_trained_down)
     assert_best(&path.hops[0], 32.0, 16);
 }
 
-WITH_TREE(reads_a_link_at_rest)
+TREE_TEST(reads_a_link_at_rest)
 {
     struct xb_pcie_path path = read_scenario(*state, "gen1");
 
@@ -90,7 +85,7 @@ WITH_TREE(reads_a_link_at_rest)
 }
 
 /* The inside of the switch, between its two ports, is no hop. */
-WITH_TREE(pairs_the_ports_of_a_switch)
+TREE_TEST(pairs_the_ports_of_a_switch)
 {
     struct xb_pcie_path path = read_scenario(*state, "switch-x8");
 
@@ -104,7 +99,7 @@ WITH_TREE(pairs_the_ports_of_a_switch)
     assert_false(path.hops[0].on_package || path.hops[1].on_package);
 }
 
-WITH_TREE(tells_a_package_from_a_slot)
+TREE_TEST(tells_a_package_from_a_slot)
 {
     struct xb_pcie_path path = read_scenario(*state, "amd");
 
@@ -122,7 +117,7 @@ WITH_TREE(tells_a_package_from_a_slot)
 
 /* Of whose vendor a bridge is says nothing where the device is another's, where another's stands
  * between, or where the bridge is the root port itself. */
-WITH_TREE(takes_no_other_bridge_for_a_package)
+TREE_TEST(takes_no_other_bridge_for_a_package)
 {
     static const struct pcie_function chains[][6] = {
         {{"0000:00:01.0", "0x1022\n", PCIE_GEN4_X16, PCIE_GEN4_X16},
@@ -154,7 +149,7 @@ WITH_TREE(takes_no_other_bridge_for_a_package)
     }
 }
 
-WITH_TREE(reads_a_virtual_machine)
+TREE_TEST(reads_a_virtual_machine)
 {
     struct xb_pcie_path path = read_scenario(*state, "vm");
 
@@ -166,7 +161,7 @@ WITH_TREE(reads_a_virtual_machine)
 }
 
 /* More than there is room for: the nearest are kept. */
-WITH_TREE(stops_where_there_is_no_more_room)
+TREE_TEST(stops_where_there_is_no_more_room)
 {
     static char names[2 * XB_PCIE_HOPS + 3][16];
     struct pcie_function chain[2 * XB_PCIE_HOPS + 3];
@@ -184,7 +179,7 @@ WITH_TREE(stops_where_there_is_no_more_room)
     assert_string_equal(path.hops[XB_PCIE_HOPS - 1].upper.bdf, chain[3].bdf);
 }
 
-WITH_TREE(knows_each_end_by_itself)
+TREE_TEST(knows_each_end_by_itself)
 {
     struct xb_pcie_path path = read_scenario(*state, "unknown-speed");
 
@@ -207,7 +202,7 @@ WITH_TREE(knows_each_end_by_itself)
     assert_best(&path.hops[0], 32.0, 16);
 }
 
-WITH_TREE(survives_what_it_cannot_read)
+TREE_TEST(survives_what_it_cannot_read)
 {
     static const char *const names[] = {"current_link_speed",
                                         "current_link_width",
@@ -250,7 +245,7 @@ WITH_TREE(survives_what_it_cannot_read)
     assert_best(&path.hops[0], 0.0, 0);
 }
 
-WITH_TREE(notices_that_a_device_is_gone)
+TREE_TEST(notices_that_a_device_is_gone)
 {
     struct xb_pcie_path before = read_scenario(*state, "healthy");
 
@@ -265,7 +260,7 @@ WITH_TREE(notices_that_a_device_is_gone)
 }
 
 /* It fell off the bus, and nobody has told the kernel. */
-WITH_TREE(notices_that_a_device_does_not_answer)
+TREE_TEST(notices_that_a_device_does_not_answer)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
 
@@ -292,7 +287,7 @@ WITH_TREE(notices_that_a_device_does_not_answer)
     assert_false(read_path(*state).dead);
 }
 
-WITH_TREE(does_not_believe_an_emulated_port)
+TREE_TEST(does_not_believe_an_emulated_port)
 {
     struct xb_pcie_path path = read_scenario(*state, "healthy");
 
@@ -308,7 +303,7 @@ WITH_TREE(does_not_believe_an_emulated_port)
     assert_best(&path.hops[0], 32.0, 16);
 }
 
-WITH_TREE(wants_the_name_of_a_function)
+TREE_TEST(wants_the_name_of_a_function)
 {
     static const char *const names[] = {"",
                                         ".",
@@ -340,7 +335,7 @@ WITH_TREE(wants_the_name_of_a_function)
     assert_false(path.present);
 }
 
-WITH_TREE(reads_error_counters_at_both_ends)
+TREE_TEST(reads_error_counters_at_both_ends)
 {
     pcie_fixture_scenario(*state, "healthy");
     pcie_fixture_aer(*state, DEVICE, 3, 2, 1);
@@ -354,7 +349,7 @@ WITH_TREE(reads_error_counters_at_both_ends)
     assert_true(upper->nonfatal == 0 && upper->fatal == 7);
 }
 
-WITH_TREE(does_not_know_counters_that_are_none)
+TREE_TEST(does_not_know_counters_that_are_none)
 {
     static const char *const bad[][2] = {
         {"aer_dev_correctable", "RxErr 3\n"},
@@ -389,7 +384,7 @@ WITH_TREE(does_not_know_counters_that_are_none)
     assert_false(read_path(*state).hops[0].lower.aer.known);
 }
 
-WITH_TREE(reads_each_ends_configuration_space)
+TREE_TEST(reads_each_ends_configuration_space)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
 
@@ -409,7 +404,7 @@ WITH_TREE(reads_each_ends_configuration_space)
     assert_true(upper->has_acs && upper->acs_redirects);
 }
 
-WITH_TREE(reads_where_a_device_belongs)
+TREE_TEST(reads_where_a_device_belongs)
 {
     char list[600];
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw */
 #include "machine/pcie.h"
+#include "pcie_fixture.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -9,12 +10,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <time.h>
-
-#include "testing.h"
-
-#define WITH_TREE(test) TEST_WITH(test, make_tree, remove_tree)
-
-#include "pcie_fixture.h"
 
 #define DEVICE PCIE_FIXTURE_DEVICE
 #define ROOT_PORT "0000:00:01.0"
@@ -86,7 +81,7 @@ static struct xb_pcie_load stop(struct xb_pcie_watch *watch)
     return load;
 }
 
-WITH_TREE(sees_a_link_train_up)
+TREE_TEST(sees_a_link_train_up)
 {
     struct xb_pcie_watch *watch = start(*state, "gen1", 0.001);
 
@@ -103,7 +98,7 @@ WITH_TREE(sees_a_link_train_up)
     assert_false(load.gone);
 }
 
-WITH_TREE(counts_only_what_it_read_while_armed)
+TREE_TEST(counts_only_what_it_read_while_armed)
 {
     struct xb_pcie_watch *watch = start(*state, "gen1", 0.001);
 
@@ -121,7 +116,7 @@ WITH_TREE(counts_only_what_it_read_while_armed)
     assert_int_equal(load.hops[0].changes, 0);
 }
 
-WITH_TREE(counts_nothing_unless_armed)
+TREE_TEST(counts_nothing_unless_armed)
 {
     struct xb_pcie_watch *watch = start(*state, "healthy", 0.001);
 
@@ -135,7 +130,7 @@ WITH_TREE(counts_nothing_unless_armed)
 }
 
 /* A reading that began in time and ended out of it. The pipe holds it up in the middle. */
-WITH_TREE(does_not_count_what_took_too_long)
+TREE_TEST(does_not_count_what_took_too_long)
 {
     struct xb_pcie_watch *watch = start(*state, "vm", 0.001);
     char path[PATH_MAX];
@@ -158,7 +153,7 @@ WITH_TREE(does_not_count_what_took_too_long)
 }
 
 /* Across a pause too: from the last reading that counted to the next one that does. */
-WITH_TREE(counts_changes)
+TREE_TEST(counts_changes)
 {
     struct xb_pcie_watch *watch = start(*state, "gen1", 0.001);
 
@@ -180,7 +175,7 @@ WITH_TREE(counts_changes)
     assert_int_equal(load.hops[0].width, 16);
 }
 
-WITH_TREE(watches_every_hop)
+TREE_TEST(watches_every_hop)
 {
     struct xb_pcie_watch *watch = start(*state, "switch-x8", 0.001);
 
@@ -198,7 +193,7 @@ WITH_TREE(watches_every_hop)
 }
 
 /* What cannot be read is no reading, and no change. */
-WITH_TREE(asks_the_other_end_where_one_does_not_tell)
+TREE_TEST(asks_the_other_end_where_one_does_not_tell)
 {
     struct xb_pcie_watch *watch = start(*state, "unknown-speed", 0.001);
 
@@ -225,7 +220,7 @@ WITH_TREE(asks_the_other_end_where_one_does_not_tell)
     assert_int_equal(load.hops[0].changes, 0);
 }
 
-WITH_TREE(sees_a_device_vanish)
+TREE_TEST(sees_a_device_vanish)
 {
     struct xb_pcie_watch *watch = start(*state, "healthy", 0.001);
 
@@ -239,7 +234,7 @@ WITH_TREE(sees_a_device_vanish)
     assert_true(stop(watch).gone);
 }
 
-WITH_TREE(sees_a_device_vanish_at_the_very_end)
+TREE_TEST(sees_a_device_vanish_at_the_very_end)
 {
     struct xb_pcie_watch *watch = start(*state, "vm", 0.5);
 
@@ -301,7 +296,7 @@ static bool all_other_threads_sleep(void)
     return sleep;
 }
 
-WITH_TREE(does_not_stop_at_leisure)
+TREE_TEST(does_not_stop_at_leisure)
 {
     double begin = now();
     struct xb_pcie_watch *watch = start(*state, "healthy", 60.0);
@@ -312,7 +307,7 @@ WITH_TREE(does_not_stop_at_leisure)
     assert_true(now() - begin < 30.0);
 }
 
-WITH_TREE(pauses_between_readings)
+TREE_TEST(pauses_between_readings)
 {
     struct xb_pcie_watch *watch = start(*state, "healthy", 0.05);
     double begin = now();
@@ -324,7 +319,7 @@ WITH_TREE(pauses_between_readings)
     stop(watch);
 }
 
-WITH_TREE(bears_odd_intervals)
+TREE_TEST(bears_odd_intervals)
 {
     static const double intervals[] = {0.0, -1.0, -INFINITY, NAN};
 
@@ -368,7 +363,7 @@ static void take_signal(int number)
     taker = pthread_self();
 }
 
-WITH_TREE(leaves_signals_to_others)
+TREE_TEST(leaves_signals_to_others)
 {
     struct xb_pcie_watch *watch = start(*state, "healthy", 0.001);
     struct sigaction action = {.sa_handler = take_signal};
@@ -400,7 +395,7 @@ static void *arm_often(void *argument)
 }
 
 /* For ThreadSanitizer, and for the end: armed or not is what the last call said. */
-WITH_TREE(may_be_armed_by_any_thread)
+TREE_TEST(may_be_armed_by_any_thread)
 {
     struct xb_pcie_watch *watch = start(*state, "gen1", 0.0);
     pthread_t threads[2];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "machine/host_memory.h"
-
 #include "testing.h"
 
 #define KIB UINT64_C(1024)

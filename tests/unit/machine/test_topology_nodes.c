@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* Nodes that are named, on a machine with several. */
+#include "fixture_tree.h"
 #include "machine/topology.h"
+#include "numa_fixture.h"
 
 #include <sys/mman.h>
 
-#include "testing.h"
-
 static int set_up(void **state);
-
-#include "fixture_tree.h"
-#include "numa_fixture.h"
 
 /* Nodes 0 and 1 with a CPU each, node 2 with memory only, and node 3 with nothing. */
 #define SETS(cpus, nodes)                                                                          \

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When sampling ends: an interval that is narrow enough, a fixed number, the time limit. */
-#include "measure/sample/stopping.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "testing.h"
-
 #include "cases.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+#include "measure/sample/stopping.h"
 
 /* As the runner asks for a bandwidth, of several devices, for a hundred iterations a sample, for
  * percentiles of a latency, and for a fixed number. */

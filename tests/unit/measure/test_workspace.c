@@ -12,17 +12,10 @@
  *     history                 the runtime chooses engines by what ran before
  *
  * A buffer or a queue is a letter, in the order in which they appear. */
+#include "cases.h"
+#include "doubles/fake_backend.h"
 #include "measure/plan/case.h"
 #include "xferbench/workspace.h"
-
-#include "doubles/fake_backend.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "testing.h"
-
-#include "cases.h"
 
 #define KIB UINT64_C(1024)
 #define COUNT 52 /* of letters */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* Every mode over the fake backend, in all of its ways. Include after cmocka.h. */
+/* Every mode over the fake backend, in all of its ways. */
 
 #include "record/mode_list.h"
 #include "run_fixture.h"
+#include "testing.h"
 
 /* Every variant and direction of every mode that the fake can have by default. */
 #define EVERYTHING                                                                                 \

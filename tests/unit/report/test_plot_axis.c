@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plot/layout.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "testing.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+#include <math.h>
+
 #define NONE ((double)NAN)
 #define MIB 1048576.0
 

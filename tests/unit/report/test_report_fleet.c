@@ -5,13 +5,10 @@
 #include "fleet/fleet.h"
 #include "fuzz/check_markup.h"
 #include "report/report.h"
+#include "testing.h"
 #include "xferbench/figure.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "testing.h"
 
 #define NONE ((double)NAN)
 #define GPUS 8u

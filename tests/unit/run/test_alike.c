@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/table.h"
-
 #include "testing.h"
 
 static void assert_said(const struct xb_alike *alike, size_t from, const char *expected)

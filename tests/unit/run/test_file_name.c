@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What %h, %t and %r become in the names of files. */
 #define _POSIX_C_SOURCE 200809L
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#include "testing.h"
-
 #include "base/units.h"
 #include "cli/places.h"
+#include "testing.h"
+
+#include <time.h>
 
 static int begin(NO_STATE)
 {
