@@ -288,9 +288,19 @@ static void ask(UNTOLD, char **words)
 
 /* ---- what is told ---- */
 
-static const char *known(const char *text)
+const char *known(const char *text)
 {
     return text == NULL ? "-" : text[0] == '\0' ? "\"\"" : text;
+}
+
+void tell_figure(FILE *told, const struct xb_fleet_figure *own)
+{
+    fprintf(told, "%s in %s, %s is better: %s, %s, %s, %s, %s", own->name, own->unit,
+            own->more_is_better ? "more" : "less", known(own->backend), known(own->model),
+            known(own->link), known(own->driver), known(own->options));
+    if (own->links_known)
+        fprintf(told, ", %u links", own->links);
+    fputs("\n", told);
 }
 
 static void show(FILE *told, char **words)
@@ -308,12 +318,8 @@ static void show(FILE *told, char **words)
                     known(fleet.nodes[i]->driver), (long long)fleet.nodes[i]->driver_told,
                     known(fleet.nodes[i]->hostname), known(fleet.nodes[i]->expected));
     else
-        for (size_t i = 0; i < fleet.figure_count; i++) {
-            const struct xb_fleet_figure *own = fleet.figures[i];
-            fprintf(told, "%s in %s, %s is better: %s, %s, %s, %s, %s\n", own->name, own->unit,
-                    own->more_is_better ? "more" : "less", known(own->backend), known(own->model),
-                    known(own->link), known(own->driver), known(own->options));
-        }
+        for (size_t i = 0; i < fleet.figure_count; i++)
+            tell_figure(told, fleet.figures[i]);
 }
 
 static void tell_finding(FILE *told, const struct xb_fleet_finding *own)

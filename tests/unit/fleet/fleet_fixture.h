@@ -37,5 +37,8 @@ extern const struct verb fleet_verbs[];
 
 /* An empty fleet, alpha 1 %, H200s behind Gen5 x16, documents of link at time 1000. */
 void begin_fleet(void);
+/* A text, also where there is none or an empty one; and all of a figure. */
+const char *known(const char *text);
+void tell_figure(FILE *told, const struct xb_fleet_figure *own);
 /* The teardown of a group: frees what the last test left. */
 int finish_fleet(void **state);

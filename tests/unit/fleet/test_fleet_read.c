@@ -2,11 +2,10 @@
 #define _GNU_SOURCE /* asprintf */
 /* What documents say of their nodes, in a fleet; and what files and folders are read. */
 #include "base/interrupt.h"
-#include "cases.h"
 #include "checks.h"
 #include "document_fixture.h"
 #include "fixture_tree.h"
-#include "fleet/fleet.h"
+#include "fleet_fixture.h"
 
 #include <errno.h>
 #include <fts.h>
@@ -15,7 +14,6 @@
 
 #define FIXTURE_TEST(name) TEST_WITH(name, open_fleet, close_fleet)
 
-static struct xb_fleet fleet;
 static struct xb_error error;
 
 static int open_fleet(NO_STATE)
@@ -100,21 +98,6 @@ static void read_merged(UNTOLD, char **words)
 static void read_plain(UNTOLD, char **words)
 {
     take_text(words[1]);
-}
-
-static const char *known(const char *text)
-{
-    return text == NULL ? "-" : text[0] == '\0' ? "\"\"" : text;
-}
-
-static void tell_figure(FILE *told, const struct xb_fleet_figure *own)
-{
-    fprintf(told, "%s in %s, %s is better: %s, %s, %s, %s, %s", own->name, own->unit,
-            own->more_is_better ? "more" : "less", known(own->backend), known(own->model),
-            known(own->link), known(own->driver), known(own->options));
-    if (own->links_known)
-        fprintf(told, ", %u links", own->links);
-    fputs("\n", told);
 }
 
 static void tell_values(FILE *told)
