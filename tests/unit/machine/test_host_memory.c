@@ -95,28 +95,6 @@ TEST(keeps_a_reserve)
     assert_int_equal(xb_memory_without_reserve(0), 0);
 }
 
-TEST(maps_touched_pages)
-{
-    const uint64_t bytes = 5 * MIB + 1;
-    const size_t pages = (size_t)(bytes / (uint64_t)sysconf(_SC_PAGESIZE) + 1);
-    unsigned char *resident = calloc(pages, 1);
-    struct xb_error error;
-    void *memory = NULL;
-
-    assert_non_null(resident);
-    assert_int_equal(xb_pages_map(bytes, &memory, &error), XB_OK);
-    assert_int_equal((uintptr_t)memory % (uintptr_t)sysconf(_SC_PAGESIZE), 0);
-    /* Of anonymous memory, mincore counts pages that were written or could be read from swap. */
-    assert_int_equal(mincore(memory, bytes, resident), 0);
-    for (size_t i = 0; i < pages; i++)
-        assert_int_equal(resident[i] & 1, 1);
-    memset(memory, 0x5a, bytes);
-    xb_pages_unmap(memory, bytes);
-    assert_int_equal(mincore(memory, bytes, resident), -1);
-    xb_pages_unmap(NULL, 0);
-    free(resident);
-}
-
 /* What lies on a page with other memory stays. */
 TEST(drops_whole_pages)
 {
@@ -181,47 +159,40 @@ static void expect_only_here(void *memory)
     assert_int_equal(status, 0);
 }
 
-TEST(maps_huge_pages)
+/* Of anonymous memory, mincore counts pages that were written or could be read from swap. */
+TEST(maps_touched_pages)
 {
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t page = xb_page_bytes();
+    const struct {
+        enum xb_status (*map)(uint64_t bytes, void **address, struct xb_error *error);
+        uint64_t alignment;
+        const char *flag;
+    } kinds[] = {{xb_pages_map, page, ""},
+                 {xb_pages_map_small, page, " nh"},
+                 {xb_pages_map_huge, 2 * MIB, " hg"}};
     const uint64_t sizes[] = {1, page, 2 * MIB - 1, 2 * MIB, 2 * MIB + 1, 5 * MIB + page + 1};
     unsigned char resident[6 * MIB / 4096];
     struct xb_error error;
 
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < 3 * sizeof sizes / sizeof *sizes; i++) {
+        uint64_t bytes = sizes[i / 3];
         void *memory = NULL;
-        assert_int_equal(xb_pages_map_huge(sizes[i], &memory, &error), XB_OK);
-        assert_int_equal((uintptr_t)memory % (2 * MIB), 0);
+        assert_int_equal(kinds[i % 3].map(bytes, &memory, &error), XB_OK);
+        assert_int_equal((uintptr_t)memory % kinds[i % 3].alignment, 0);
         memset(resident, 0, sizeof resident);
-        assert_int_equal(mincore(memory, sizes[i], resident), 0);
-        for (uint64_t at = 0; at < sizes[i]; at += page)
+        assert_int_equal(mincore(memory, bytes, resident), 0);
+        for (uint64_t at = 0; at < bytes; at += page)
             assert_int_equal(resident[at / page] & 1, 1);
         if (access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) == 0)
-            assert_true(is_marked(memory, " hg"));
-        memset(memory, 0x5a, sizes[i]);
-        expect_only_here(memory);
-        xb_pages_unmap(memory, sizes[i]);
+            assert_true(is_marked(memory, kinds[i % 3].flag));
+        memset(memory, 0x5a, bytes);
+        if (kinds[i % 3].alignment > page)
+            expect_only_here(memory);
+        xb_pages_unmap(memory, bytes);
         assert_int_equal(mincore(memory, 1, resident), -1);
-        assert_int_equal(mincore((char *)memory + (sizes[i] - 1) / page * page, 1, resident), -1);
+        assert_int_equal(mincore((char *)memory + (bytes - 1) / page * page, 1, resident), -1);
     }
-}
-
-TEST(maps_small_pages)
-{
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    const uint64_t bytes = 2 * MIB + 1;
-    unsigned char resident[3 * MIB / 4096];
-    void *memory = NULL;
-    struct xb_error error;
-
-    assert_int_equal(xb_pages_map_small(bytes, &memory, &error), XB_OK);
-    assert_int_equal(mincore(memory, bytes, resident), 0);
-    for (uint64_t at = 0; at < bytes; at += page)
-        assert_int_equal(resident[at / page] & 1, 1);
-    if (access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) == 0)
-        assert_true(is_marked(memory, " nh"));
-    xb_pages_unmap(memory, bytes);
-    assert_int_equal(mincore(memory, 1, resident), -1);
+    xb_pages_unmap(NULL, 0);
 }
 
 /* Neither while it is mapped nor afterwards is any of the memory left that alignment took. */
