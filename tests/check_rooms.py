@@ -101,7 +101,7 @@ def main():
             print(name, *(f"{lines:5} {path} {function}" for lines, path, function in sorted(items)), sep="\n")
         return
     today |= {name: len(items) for name, items in growths.items()}
-    wrong = [f"{room} has {number}: rooms.txt allows {allowed.get(room, 'no such room')}"
+    wrong = [f"{room} has {number}, tests/rooms.txt allows {allowed.get(room, 'no such room')}: shorten, or write {number} there"
              for room, number in today.items() if number > allowed.get(room, -1)]
     wrong += [f"{room} is in rooms.txt and is no folder" for room in allowed if room not in today]
     if sys.argv[2:]:

@@ -384,7 +384,7 @@ const struct xb_value *xb_config_get(const struct xb_config *config, const struc
     for (size_t i = 0; i < config->count; i++)
         if (config->values[i].option == row)
             return &config->values[i];
-    fprintf(stderr, "xferbench: bug: this command has no option --%s\n", row->name);
+    fprintf(stderr, "xferbench: bug: --%s is in no list of .options\n", row->name);
     abort();
 }
 

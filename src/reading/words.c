@@ -215,8 +215,10 @@ static void add_number(struct phrase *phrase, const struct word *word)
     }
     const struct kind *kind = kinds;
     while (strcmp(is, kind->word) != 0)
-        if (++kind == kinds + sizeof kinds / sizeof kinds[0])
+        if (++kind == kinds + sizeof kinds / sizeof kinds[0]) {
+            fprintf(stderr, "xferbench: bug: reading.h has no word {%s}\n", is);
             abort();
+        }
     double value = option != NULL            ? (double)xb_reading_value(of, option)
                    : word->figure[0] != '\0' ? xb_record_median(reading->record, of, word->figure)
                    : kind->text == size_text ? (double)va_arg(*phrase->arguments, uint64_t)

@@ -248,7 +248,8 @@ def check_result(trace, document):
             share, _, stage = figure["name"].partition("_")
             if share in ("busy", "wait") and stage:
                 own = trace.shares(case["pid"], stage)[share == "wait"] / seconds
-                assert abs(own - figure["median"]) < 1e-3, (figure["name"], figure["median"], own)
+                off = abs(own - figure["median"]) * seconds  # not of the share: on a busy machine all are small
+                assert off < 1e-6, (figure["name"], figure["median"], own, seconds)
 
 
 def read(path):

@@ -15,7 +15,7 @@ from harness import (FEW, HOST, MODES, ONE, XFERBENCH, Case, Outcome, base_envir
 
 MIB = 1 << 20
 LACKING = os.path.join(harness.BUILD, "tests", "xferbench_lacking")
-FEW_PIECES = 30  # that each command is without, in turn; of those behind them every so-manyth
+FEW_PIECES = 60  # that each command is without, in turn; of those behind them every so-manyth
 unbounded = unittest.skipIf(is_sanitized(), "the sanitizers' shadow memory does not fit below such a limit")
 
 
@@ -131,34 +131,48 @@ class LackingMemory(Case):
     FAKE = ("--backend", "fake", "--size", "64K", "--samples", "3")
 
     def check(self, code, *arguments, out=None):
-        """Each piece of memory lacks once: the command ends with its own code for "could not", in one line, and
-        leaves no file. From where a reserve is there, nothing is lost. Returns what it printed each time."""
+        """A piece of memory lacks once: each of the first, some of the others and the last four. The command ends with
+        its own code for "could not", in one line, and leaves no file. From where a reserve is there, nothing is lost.
+        Returns what it printed each time."""
         inputs = sorted(os.listdir(self.folder))
         whole = self.run_program(*arguments, program=LACKING)
         text = out and self.read(out)
         note = f"{self.folder}-note"
         self.addCleanup(lambda: os.path.exists(note) and os.remove(note))
-        number, has_reserve, printed = 0, False, []
-        while True:
+        has_reserve, printed = False, []
+
+        def lacks(number):
+            """Whether the command asks for so many pieces; then all is right."""
+            nonlocal has_reserve
             for left in (out and self.path(out), note):
                 if left and os.path.exists(left):
                     os.remove(left)
-            number = number + 1 if number < FEW_PIECES else number + number // 8
             lacking = {"XB_LACKING_MEMORY": str(number), "XB_LACKING_NOTE": note}
             done = self.run_program(*arguments, program=LACKING, environment=lacking)
             with self.subTest(number=number, arguments=arguments):
                 if not os.path.exists(note):
                     self.assertEqual((done.code, done.out), (whole.code, whole.out))
-                    return printed
+                    return False
                 printed.append(done.out)
                 has_reserve = has_reserve or (done.code == whole.code != code)
                 if has_reserve:
                     self.assertEqual((done.code, done.out), (whole.code, whole.out))
                     self.assertEqual(out and self.read(out), text)
-                    continue
+                    return True
                 self.assertEqual(done.code, code, done)
                 self.assertEqual(sorted(os.listdir(self.folder)), inputs)
                 self.assertRegex(done.err, r"\Axferbench: no memory \([0-9]+ bytes more\): raise [^\n]*\n\Z")
+            return True
+
+        last, number = 0, 1
+        while lacks(number):
+            last, number = number, number + 1 if number < FEW_PIECES else number + number // 15
+        while number - last > 1:
+            middle = (last + number) // 2
+            last, number = (middle, number) if lacks(middle) else (last, middle)
+        for number in range(max(last - 3, 1), last):
+            self.assertTrue(lacks(number))
+        return printed
 
     def test_measuring(self):
         printed = self.check(1, "--mode", "pinned,pageable", *self.FAKE, "--json", "out.json", out="out.json")

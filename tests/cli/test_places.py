@@ -136,15 +136,17 @@ class Places(Case):
             (("list",), (f"{bold}Backends\x1b[0m\n", f"{bold}Modes\x1b[0m\n", f"{green}host:\x1b[0m ")),
         ):
             with self.subTest(arguments=arguments):
-                text = self.on_terminal(80, *arguments).out
+                program = FAKE if arguments[0] == "list" else XFERBENCH  # how much can be page-locked changes here
+                text = self.on_terminal(80, *arguments, program=program).out
                 self.assert_words(text, colours)
                 for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-                    self.assertEqual(self.on_terminal(80, *arguments, **environment).out, COLOUR.sub("", text))
-                in_ascii = self.on_terminal(80, *arguments, LC_ALL="C").out
+                    self.assertEqual(self.on_terminal(80, *arguments, program=program, **environment).out,
+                                     COLOUR.sub("", text))
+                in_ascii = self.on_terminal(80, *arguments, program=program, LC_ALL="C").out
                 self.assertTrue(in_ascii.isascii(), in_ascii)
-        always = self.on_terminal(80, "list", "--color", "always", NO_COLOR="1").out
-        self.assertEqual(always, self.on_terminal(80, "list").out)
-        self.assertEqual(self.on_terminal(80, "list", "--color", "never").out, COLOUR.sub("", always))
+        always = self.on_terminal(80, "list", "--color", "always", program=FAKE, NO_COLOR="1").out
+        self.assertEqual(always, self.on_terminal(80, "list", program=FAKE).out)
+        self.assertEqual(self.on_terminal(80, "list", "--color", "never", program=FAKE).out, COLOUR.sub("", always))
         self.assertIn(bold, self.run_program("list", "--color", "always").out)
 
 

@@ -82,6 +82,7 @@ struct xb_fake {
     unsigned calls;
     unsigned failures; /* calls that failed because of fail_at */
     unsigned holds;
+    unsigned most_behind_hold; /* operations that a device was given from a hold to its release */
     unsigned copied_memory; /* bits 1 << enum xb_memory of the host or managed side of large copies
                                and prefetches */
     unsigned kernel_access; /* bits 1 << enum xb_access of large kernel copies */

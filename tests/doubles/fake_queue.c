@@ -109,11 +109,18 @@ static void end_at(const struct xb_queue *queue, double time)
         *hardware = time;
 }
 
+/* How many operations each device was given since its queue was held, and whether it is. */
+static unsigned behind_hold[XB_FAKE_MAX_DEVICES];
+static bool is_held[XB_FAKE_MAX_DEVICES];
+
 /* Time that an operation takes on its device's first queue, beside what every operation takes. */
 void xb_fake_pass_time(const struct xb_queue *queue, double seconds)
 {
     static uint32_t number; /* of the operation */
     unsigned times = xb_fake.queues_are_alike ? 1 : clocks[clock_of(queue)].number;
+    unsigned device = queue->device->info.index % XB_FAKE_MAX_DEVICES;
+    if (is_held[device] && ++behind_hold[device] > xb_fake.most_behind_hold)
+        xb_fake.most_behind_hold = behind_hold[device];
     if (xb_fake.varies)
         seconds *= 1 + (number++ * 2654435761u >> 28) * 1e-4;
     end_at(queue, begin_of(queue) + (xb_fake.operation_s + seconds) * times);
@@ -377,12 +384,15 @@ enum xb_status xb_fake_queue_hold(struct xb_queue *queue, struct xb_error *error
 {
     ENTER(queue_hold);
     xb_fake.holds++;
+    behind_hold[queue->device->info.index % XB_FAKE_MAX_DEVICES] = 0;
+    is_held[queue->device->info.index % XB_FAKE_MAX_DEVICES] = true;
     end_at(queue, later(begin_of(queue), host_time + XB_FAKE_HOLD_S));
     return xb_host_backend.queue_hold(queue, error);
 }
 
 void xb_fake_queue_release(struct xb_queue *queue)
 {
+    is_held[queue->device->info.index % XB_FAKE_MAX_DEVICES] = false;
     xb_host_backend.queue_release(queue);
 }
 

@@ -60,6 +60,8 @@ def outputs():
 def format_of(words, part, text):
     if text[:1] in "{[" and text[:2] != "[0" and (part != "stdout" or "--json" in words or "json" in words):
         return "json"
+    if "<svg" in text[:2000]:
+        return "picture"
     if part.endswith(".csv") or (part == "stdout" and words[-2:] == ["--csv", "-"]):
         return "csv"
     formatted = "--format" in words and part in ("stdout", *words[words.index("--format"):])
@@ -148,6 +150,11 @@ def check_nagios(text, _):
     need(NAGIOS.fullmatch(text), text)
 
 
+def check_picture(text, _):
+    for picture in re.findall(r"(?s)<svg.*?</svg>", text):
+        ElementTree.fromstring(picture)
+
+
 def check_table(text, words):
     """Nothing in it steers a terminal, and no line is wider than it."""
     colourless = re.sub(r"\x1b\[(?:0|1|31|32|33)m", "", text) if "always" in words else text
@@ -158,7 +165,7 @@ def check_table(text, words):
 
 CHECKS = {"json": check_json, "junit": check_junit, "github": check_github, "benchmark-action": check_benchmark_action,
           "markdown": check_markdown, "csv": check_csv, "prometheus": check_prometheus, "nagios": check_nagios,
-          "table": check_table}
+          "picture": check_picture, "table": check_table}
 
 
 def validators():

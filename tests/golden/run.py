@@ -20,6 +20,7 @@ import sys
 import textwrap
 
 from outcome import FAKE, PROGRAM, files_of, masked, part, run_command, working_folder
+from rows import change_row
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 BASES = (os.path.join(HERE, "bases"), os.path.join(os.path.dirname(os.path.dirname(HERE)), "bench", "results"))
@@ -120,6 +121,9 @@ def base(name, folder):
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as file:
                 return parse(file.read())
+        if os.path.isfile(path + ".from"):
+            with open(path + ".from", encoding="utf-8") as file:
+                return next(documents_of(file.read(), folder))
     raise Wrong(f"there is no base {name}")
 
 
@@ -137,15 +141,22 @@ def documents_of(text, folder):
         first, _, changes = part.partition("\n")
         name, _, numbers = first.partition("#")[0].strip().partition(" n=")
         for lines in repeated(changes, numbers):
-            document = base(name, folder)
+            document, told, is_read = base(name, folder), [], False
             for line in lines.split("\n"):
-                if line.strip() and not line.startswith("#"):
-                    try:
+                told += textwrap.wrap(line, WIDTH, subsequent_indent="    ", break_long_words=False)
+                try:
+                    if line == "read":
+                        yield {**{k: v for k, v in document.items() if k != "templates"}, "told": "\n".join(told[:-1])}
+                        told, is_read = [], True
+                    elif line.startswith("row "):
+                        change_row(document, line, Exact)
+                    elif line.strip() and not line.startswith("#"):
                         change(document, line)
-                    except (Wrong, ValueError, KeyError, IndexError) as error:
-                        raise Wrong(f"{line}: {error!r}") from error
-            document.pop("templates", None)
-            yield document
+                except (Wrong, ValueError, KeyError, IndexError) as error:
+                    raise Wrong(f"{line}: {error!r}") from error
+            if not is_read:
+                document.pop("templates", None)
+                yield document
 
 
 def place_inputs(case, folder):
@@ -229,7 +240,7 @@ def difference(build, case, update):
     path, name = os.path.join(case, "expected"), os.path.relpath(case, HERE)
     try:
         got = outcome(build, case)
-    except Wrong as error:
+    except (Wrong, KeyError, IndexError, FileNotFoundError) as error:
         return f"{name}: {error}"
     expected = b""
     if os.path.exists(path):
@@ -263,6 +274,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         differences = [text for text in pool.map(try_case, cases) if text]
     print(*differences, f"{len(cases)} golden cases, {len(differences)} differ", sep="\n")
+    if differences:
+        print("If this is meant: run.py BUILD --update REGEX writes what is expected of these cases")
     return 1 if differences or not cases else 0
 
 

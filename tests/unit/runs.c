@@ -66,8 +66,8 @@ static const struct {
     FIELD(altered, copies, UNSIGNED),
     FIELD(altered, mapped_copies, UNSIGNED),
     FIELD(altered, pageable_copies, UNSIGNED),
-    FIELD(altered, whole_copies[0], UNSIGNED),
-    FIELD(altered, whole_copies[1], UNSIGNED),
+    {"whole_copies", altered.whole_copies, UNSIGNED},
+    {"slow_buffers", altered.slow_buffers, UNSIGNED},
     FIELD(altered, allocate_s, REAL),
     FIELD(altered, register_s, REAL),
     FIELD(altered, lock_s, REAL),
@@ -81,13 +81,6 @@ static const struct {
     FIELD(altered, event_times, UNSIGNED),
     FIELD(altered, fault_times, UNSIGNED),
     FIELD(altered, wrong_piece, UNSIGNED),
-    FIELD(altered, slow_buffers[0], UNSIGNED),
-    FIELD(altered, slow_buffers[1], UNSIGNED),
-    FIELD(altered, slow_buffers[2], UNSIGNED),
-    FIELD(altered, slow_buffers[3], UNSIGNED),
-    FIELD(altered, slow_buffers[4], UNSIGNED),
-    FIELD(altered, slow_buffers[5], UNSIGNED),
-    FIELD(altered, slow_buffers[6], UNSIGNED),
     FIELD(altered, most_buffers, UNSIGNED),
     FIELD(altered, wrong_copy, UNSIGNED),
     FIELD(altered, registered_copies, UNSIGNED),
@@ -101,6 +94,15 @@ static const struct {
     FIELD(steered, deadline_s, REAL),
     FIELD(steered, rest_s, REAL),
 };
+
+/* One, or several one behind the other: "3,4,5". */
+static void set_numbers(unsigned *numbers, const char *text)
+{
+    char *end = NULL;
+    *numbers = (unsigned)strtol(text, &end, 10);
+    if (*end == ',')
+        set_numbers(numbers + 1, end + 1);
+}
 
 static void set(const char *name, const char *value)
 {
@@ -117,7 +119,7 @@ static void set(const char *name, const char *value)
         if (strcmp(fields[i].name, name) != 0)
             continue;
         if (fields[i].type == UNSIGNED)
-            *(unsigned *)fields[i].field = (unsigned)(long long)number;
+            set_numbers(fields[i].field, value);
         else if (fields[i].type == FLAG)
             *(bool *)fields[i].field = number != 0;
         else if (fields[i].type == SIZE)

@@ -17,3 +17,10 @@
  *       what comes of it
  */
 void expect_runs(const char *name);
+
+/* A test of one file. */
+#define RUNS(name)                                                                                 \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        expect_runs(#name);                                                                        \
+    }

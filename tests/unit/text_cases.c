@@ -32,8 +32,11 @@ static void tell_difference(const char *expected, const char *actual)
         expected += length + (expected[length] == '\n');
         actual += length + (actual[length] == '\n');
     }
-    fail_msg("%.*s\nexpected: %.*s\ncame:     %.*s", (int)strcspn(heading, "\n"), heading,
-             (int)strcspn(expected, "\n"), expected, (int)strcspn(actual, "\n"), actual);
+    fail_msg(
+        "%.*s\nexpected: %.*s\ncame:     %.*s\nIf this is meant, XB_UPDATE=1 in the environment "
+        "writes what came.",
+        (int)strcspn(heading, "\n"), heading, (int)strcspn(expected, "\n"), expected,
+        (int)strcspn(actual, "\n"), actual);
 }
 
 void expect_text(const char *name, void (*begin)(void),

@@ -26,7 +26,7 @@ option(XFERBENCH_UNIT_TESTS "Build all unit tests with everything else" ON)
 # They start threads: the ThreadSanitizer build runs them. What the threads of the others do, these do too.
 set(threads_topics
     crew fleet_read line link_conditions link_load measure modes modes_encoded modes_pipeline modes_ring modes_trips
-    numa opening parallel pattern pcie_watch piece_layout reader recorder references runs sample_data workspace)
+    numa opening parallel pattern pcie_watch piece_layout reader recorder references sample_data workspace)
 
 # xferbench_add_unit_program(NAME FILES f... [WRAP function...] [MODES mode...] [OWN_MAIN] [BARE]): the test unit.<topic>
 # for each file test_<topic>.c. BARE: it brings lists of backends of its own.
@@ -108,7 +108,6 @@ xferbench_add_unit_apart(report/report_fleet WRAP xb_fleet_read_text xb_fleet_ju
 target_sources(test_report_fleet PRIVATE fuzz/check_markup.c)
 # Modes and backends of their own.
 xferbench_add_unit_apart(reading/reading MODES visitor)
-target_sources(test_reading PRIVATE unit/reading/reading_fixture.c)
 xferbench_add_unit_apart(backends/backend_choice BARE)
 
 # NVML, which is opened at run time: read also where CUDA is not built in, from a library that stands in. Alone in its
@@ -141,9 +140,6 @@ if(XFERBENCH_HAS_HWLOC)
   xferbench_add_unit_apart(machine/topology_nodes)
 else()
   list(APPEND apart unit/machine/test_numa.c unit/machine/test_topology_nodes.c unit/machine/test_topology.c)
-endif()
-if(NOT XFERBENCH_HAS_SQLITE)
-  list(APPEND apart unit/advise/test_nsys.c)
 endif()
 if(NOT XFERBENCH_HAS_LZ4)
   list(APPEND apart unit/arithmetic/test_lz4.c)

@@ -60,8 +60,11 @@ const struct xb_setting *xb_case_find_setting(const struct xb_case *test,
 const struct xb_setting *xb_case_setting(const struct xb_case *test, const struct xb_option *option)
 {
     const struct xb_setting *setting = xb_case_find_setting(test, option);
-    if (setting == NULL)
+    if (setting == NULL) {
+        fprintf(stderr, "xferbench: bug: --%s is not listed in .parameters of mode %s\n",
+                option->name, test->mode->name);
         abort();
+    }
     return setting;
 }
 

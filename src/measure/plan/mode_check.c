@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether what the modes declare holds together. */
+#include "base/options.h"
 #include "measure/engine/stage.h"
 #include "measure/run.h"
 #include "record/mode_list.h"
@@ -80,6 +81,12 @@ static enum xb_status check_mode(const struct xb_mode *mode, struct xb_error *er
     unsigned stages = 0;
     XB_TRY(check_figures(mode, error));
     XB_TRY(check_stages(mode, &stages, error));
+    for (const struct xb_parameter *parameter = mode->parameters;
+         parameter != NULL && parameter->option != NULL; parameter++)
+        if (parameter->option->default_text == NULL ||
+            xb_option_find(mode->options, parameter->option->name) != parameter->option)
+            return REFUSE("parameter --%s of mode %s needs a default and a place in .options",
+                          parameter->option->name, mode->name);
     /* A reference is a submit or a part of the line. */
     for (const struct xb_reference *reference = mode->references;
          reference != NULL && reference->figure != NULL; reference++) {

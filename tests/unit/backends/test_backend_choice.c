@@ -87,9 +87,9 @@ TEST_ROWS(the_first_that_can_run_is_opened, say_opened)
 static void say_names(const struct row *row, char said[ROW_TEXT])
 {
     char text[64];
-    int which = strcmp(row->part[0], "all") == 0         ? XB_BACKENDS_ALL
-                : strcmp(row->part[0], "automatic") == 0 ? XB_BACKENDS_AUTOMATIC
-                                                         : XB_BACKENDS_BY_NAME;
+    enum xb_backend_kind which = strcmp(row->part[0], "all") == 0         ? XB_BACKENDS_ALL
+                                 : strcmp(row->part[0], "automatic") == 0 ? XB_BACKENDS_AUTOMATIC
+                                                                          : XB_BACKENDS_BY_NAME;
     assert_int_equal(set_up(NULL), 0);
     say_also(said, "%s", xb_backend_names(which, text, row_number(row, 1)));
 }

@@ -167,6 +167,22 @@ TEST(test_modes_are_checked)
     refuse_mode(&whole);
 }
 
+TEST(test_parameters_of_modes_are_checked)
+{
+    struct xb_error error;
+    struct xb_option option = {XB_COUNT("sides", "N", 1, 6), .default_text = "6"};
+    struct xb_mode mode = *xb_mode_find("local");
+    const struct xb_mode *const modes[] = {&mode, NULL};
+    mode.parameters = XB_PARAMETERS({&option, NULL});
+    mode.options = XB_OPTIONS(&option);
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    option.default_text = NULL;
+    refuse_mode(&mode);
+    option.default_text = "6";
+    mode.options = NULL;
+    refuse_mode(&mode);
+}
+
 static enum xb_status run_nothing(struct xb_mode_context *context, const struct xb_turn *turn,
                                   struct xb_error *error)
 {

@@ -53,7 +53,7 @@ int finish_comparison(NO_STATE)
 
 /* ---- sides, cases and texts ---- */
 
-/* The first of a side's records, or the one behind the last. */
+/* The first of a side's records, or the one behind the last; NULL after all. */
 static struct xb_record *next_side(const char *side, const struct xb_record *last)
 {
     bool both = strcmp(side, "both") == 0;
@@ -64,14 +64,6 @@ static struct xb_record *next_side(const char *side, const struct xb_record *las
            : strcmp(side, "defaults") == 0     ? &defaults
                                                : NULL;
 }
-
-#define EACH_SIDE(record, side)                                                                    \
-    for (struct xb_record *record = next_side(side, NULL); record != NULL;                         \
-         record = next_side(side, record))
-
-#define EACH_PROCESS(i, record, list)                                                              \
-    for (size_t i = 0; i < (record)->process_count; i++)                                           \
-        if (list_has(list, i))
 
 static const char *kept(struct xb_record *record, const char *text)
 {
@@ -163,8 +155,7 @@ static void measure_by(const struct xb_record *record, struct xb_record_case *te
 
 static void add(UNTOLD, char **words)
 {
-    EACH_SIDE(record, words[0])
-    {
+    for (struct xb_record *record = NULL; (record = next_side(words[0], record)) != NULL;) {
         struct xb_record_case *test = add_case(record, words[1], false);
         measure_by(record, test, record == &before && strcmp(words[0], "both") == 0, words + 2);
         describe(record, test, words + 2);
@@ -173,8 +164,8 @@ static void add(UNTOLD, char **words)
 
 static void measure_again(UNTOLD, char **words)
 {
-    EACH_SIDE(record, words[1])
-    measure_by(record, case_of(record, words[2]), false, words + 3);
+    for (struct xb_record *record = NULL; (record = next_side(words[1], record)) != NULL;)
+        measure_by(record, case_of(record, words[2]), false, words + 3);
 }
 
 void add_pinned(double ratio, size_t count)
@@ -198,8 +189,7 @@ static void add_latency(UNTOLD, char **words)
     static const struct xb_figure *const clocks[] = {&xb_figure_latency_host,
                                                      &xb_figure_latency_device};
     bool is_both = strcmp(words[1], "both") == 0;
-    EACH_SIDE(record, words[1])
-    {
+    for (struct xb_record *record = NULL; (record = next_side(words[1], record)) != NULL;) {
         struct xb_record_case *test = add_case(record, words[2], true);
         double step = words[5] != NULL ? number_of(words[5]) : STEP;
         for (size_t i = 0; i < 2; i++)
@@ -217,33 +207,33 @@ static void set_figure(UNTOLD, char **words)
 {
     const struct xb_figure *const known[] = {&xb_figure_bandwidth, &xb_figure_latency_host,
                                              &xb_figure_latency_device};
-    EACH_SIDE(record, words[1])
-    {
+    for (struct xb_record *record = NULL; (record = next_side(words[1], record)) != NULL;) {
         struct xb_figure figure = {
             .name = kept(record, words[4]), .unit = XB_UNIT_RATIO, .more_is_better = true};
         const struct xb_figure *own = &figure;
-        for (size_t i = 0; i < COUNT_OF(known); i++)
+        for (size_t i = 0; i < 3; i++)
             own = strcmp(known[i]->name, words[4]) == 0 ? known[i] : own;
-        EACH_PROCESS(i, record, words[3])
-        {
-            struct xb_record_case *test = case_of(record, words[2]);
-            if (own != &figure)
-                measure_one(test, i, own, number_of(words[5]));
-            struct xb_record_figure *made = figure_of(test, i, own);
-            if (own == &figure)
-                made->statistics = xb_record_median_only(number_of(words[5]), 0);
-            if (value_of(words, "unit") != NULL)
-                made->unit = kept(record, value_of(words, "unit"));
-            if (words[6] != NULL && strcmp(words[6], "less") == 0)
-                made->more_is_better = false;
-        }
+        for (size_t i = 0; i < record->process_count; i++)
+            if (list_has(words[3], i)) {
+                struct xb_record_case *test = case_of(record, words[2]);
+                if (own != &figure)
+                    measure_one(test, i, own, number_of(words[5]));
+                struct xb_record_figure *made = figure_of(test, i, own);
+                if (own == &figure)
+                    made->statistics = xb_record_median_only(number_of(words[5]), 0);
+                if (value_of(words, "unit") != NULL)
+                    made->unit = kept(record, value_of(words, "unit"));
+                if (words[6] != NULL && strcmp(words[6], "less") == 0)
+                    made->more_is_better = false;
+            }
     }
 }
 
 static void take_interval(UNTOLD, char **words)
 {
-    EACH_SIDE(record, words[1])
-    figure_of(case_of(record, words[2]), 0, &xb_figure_bandwidth)->statistics.has_interval = false;
+    for (struct xb_record *record = NULL; (record = next_side(words[1], record)) != NULL;)
+        figure_of(case_of(record, words[2]), 0, &xb_figure_bandwidth)->statistics.has_interval =
+            false;
 }
 
 static void set_row(UNTOLD, char **words)
@@ -257,79 +247,81 @@ static void set_row(UNTOLD, char **words)
                  {"verified", XB_RESULT_ERROR, XB_VERIFIED_TRUE},
                  {"wrong", XB_RESULT_ERROR, XB_VERIFIED_FALSE}};
     const char *what = words[4];
-    EACH_SIDE(record, words[1])
-    EACH_PROCESS(i, record, words[3])
-    {
-        struct xb_record_case *test = case_of(record, words[2]);
-        size_t kind = 0;
-        while (kind < COUNT_OF(kinds) && strcmp(kinds[kind].name, what) != 0)
-            kind++;
-        if (kind < COUNT_OF(kinds)) {
-            spoil(test, i, kinds[kind].status, kinds[kind].verified, kept(record, words[5]));
-        } else if (strcmp(what, "cut") == 0) {
-            cut_short(test, i);
-        } else if (strcmp(what, "missing") == 0) {
-            test->rows[i] = (struct xb_record_row){.figures = test->rows[i].figures};
-        } else if (strcmp(what, "unfinished") == 0) { /* as the reader leaves it */
-            test->rows[i].is_cut = true;
-            test->rows[i].figure_count = 0;
-        } else {
-            test->rows[i].figure_count = (size_t)number_of(value_of(words, "figures"));
-        }
-    }
+    for (struct xb_record *record = NULL; (record = next_side(words[1], record)) != NULL;)
+        for (size_t i = 0; i < record->process_count; i++)
+            if (list_has(words[3], i)) {
+                struct xb_record_case *test = case_of(record, words[2]);
+                size_t kind = 0;
+                while (kind < COUNT_OF(kinds) && strcmp(kinds[kind].name, what) != 0)
+                    kind++;
+                if (kind < COUNT_OF(kinds)) {
+                    spoil(test, i, kinds[kind].status, kinds[kind].verified,
+                          kept(record, words[5]));
+                } else if (strcmp(what, "cut") == 0) {
+                    cut_short(test, i);
+                } else if (strcmp(what, "missing") == 0) {
+                    test->rows[i] = (struct xb_record_row){.figures = test->rows[i].figures};
+                } else if (strcmp(what, "unfinished") == 0) { /* as the reader leaves it */
+                    test->rows[i].is_cut = true;
+                    test->rows[i].figure_count = 0;
+                } else {
+                    test->rows[i].figure_count = (size_t)number_of(value_of(words, "figures"));
+                }
+            }
 }
 
 static void set_timer(UNTOLD, char **words)
 {
-    EACH_SIDE(record, words[1])
-    EACH_PROCESS(i, record, words[3])
-    case_of(record, words[2])->rows[i].timer = kept(record, words[4]);
+    for (struct xb_record *record = NULL; (record = next_side(words[1], record)) != NULL;)
+        for (size_t i = 0; i < record->process_count; i++)
+            if (list_has(words[3], i))
+                case_of(record, words[2])->rows[i].timer = kept(record, words[4]);
 }
 
 /* ---- under which conditions ---- */
 
 static void set_process(UNTOLD, char **words)
 {
-    EACH_SIDE(record, words[1])
-    EACH_PROCESS(i, record, words[2])
-    {
-        struct xb_record_process *process = &record->processes[i];
-        if (strcmp(words[3], "interrupted") == 0)
-            process->interrupted = true;
-        else if (strcmp(words[3], "late") == 0)
-            process->deadline_met = false;
-        else if (strcmp(words[3], "deviceless") == 0)
-            process->device_count = 0;
-        else
-            process->failure = kept(record, value_of(words, "failure"));
-    }
+    for (struct xb_record *record = NULL; (record = next_side(words[1], record)) != NULL;)
+        for (size_t i = 0; i < record->process_count; i++)
+            if (list_has(words[2], i)) {
+                struct xb_record_process *process = &record->processes[i];
+                if (strcmp(words[3], "interrupted") == 0)
+                    process->interrupted = true;
+                else if (strcmp(words[3], "late") == 0)
+                    process->deadline_met = false;
+                else if (strcmp(words[3], "deviceless") == 0)
+                    process->device_count = 0;
+                else
+                    process->failure = kept(record, value_of(words, "failure"));
+            }
 }
 
 static void set_device(UNTOLD, char **words)
 {
     const char *name = value_of(words, "name"), *link = value_of(words, "link");
     const char *packets = value_of(words, "packets");
-    EACH_SIDE(record, words[1])
-    EACH_PROCESS(i, record, words[2])
-    {
-        struct xb_record_device *device = device_of(record, i, (unsigned)number_of(words[3]));
-        if (name != NULL)
-            device->name = kept(record, name);
-        if (link != NULL) {
-            device->link_known =
-                sscanf(link, "%lfx%u", &device->link_speed_gts, &device->link_width) == 2;
-            device->link_speed_gts += number_or(words, "by", 0) * (double)i;
-        }
-        if (packets != NULL)
-            device->ceiling.known = sscanf(packets, "%u/%u", &device->ceiling.payload,
-                                           &device->ceiling.read_request) == 2;
-    }
+    for (struct xb_record *record = NULL; (record = next_side(words[1], record)) != NULL;)
+        for (size_t i = 0; i < record->process_count; i++)
+            if (list_has(words[2], i)) {
+                struct xb_record_device *device =
+                    device_of(record, i, (unsigned)number_of(words[3]));
+                if (name != NULL)
+                    device->name = kept(record, name);
+                if (link != NULL) {
+                    device->link_known =
+                        sscanf(link, "%lfx%u", &device->link_speed_gts, &device->link_width) == 2;
+                    device->link_speed_gts += number_or(words, "by", 0) * (double)i;
+                }
+                if (packets != NULL)
+                    device->ceiling.known = sscanf(packets, "%u/%u", &device->ceiling.payload,
+                                                   &device->ceiling.read_request) == 2;
+            }
 }
 
 static void set_stack(UNTOLD, char **words)
 {
-    EACH_SIDE(record, words[1])
-    {
+    for (struct xb_record *record = NULL; (record = next_side(words[1], record)) != NULL;) {
         const char **own = words[0][0] == 'b' ? &record->backend : &record->driver;
         *own = kept(record, words[2]);
     }
@@ -341,8 +333,7 @@ static void set_fact_of(UNTOLD, char **words)
         defaults = make_record(1);
         request.defaults = &defaults;
     }
-    EACH_SIDE(record, words[1])
-    {
+    for (struct xb_record *record = NULL; (record = next_side(words[1], record)) != NULL;) {
         const char *name = kept(record, words[2]), *value = kept(record, words[3]);
         (words[0][0] == 'f' ? set_fact : set_option)(record, name, value);
     }

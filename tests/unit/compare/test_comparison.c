@@ -79,7 +79,7 @@ TEST(says_nothing_on_the_boundary)
     const struct xb_figure *const figures[] = {&xb_figure_bandwidth, &xb_figure_latency_host};
     for (size_t i = 0; i < 400; i++) {
         const struct xb_figure *figure = figures[i % 2];
-        double value = (i % 2 == 0 ? RATE : SECONDS) * (1.0 + 0.0137 * (double)(i / 2));
+        double value = (i % 2 == 0 ? RATE : SECONDS) * (1.0 + 0.00685 * (double)i);
         double sign = i % 2 == 0 ? 1 : -1;
         begin(8, 8);
         measure(&before, add_named(&before, "pinned", "h2d", 8, i % 2), figure, value, 0.0);

@@ -181,9 +181,10 @@ static double share_of(char **words, size_t i, size_t count)
 {
     double share = 1 + number_or(words, "step", 0) * ((double)(i % 5) - 2);
     double noise = number_or(words, "noise", 0), tails = number_or(words, "tails", 0);
-    double place = (double)i - (double)(count / 2);
+    size_t middle = count / 2;
+    double place = (double)i - (double)middle;
     if (tails > 0)
-        share *= exp(copysign(tails * log(1 - fabs(place) / (double)(count / 2 + 1)), place));
+        share *= exp(copysign(tails * log(1 - fabs(place) / (double)(middle + 1)), place));
     return noise > 0 ? share * (1 + noise * normal(&seed)) : share;
 }
 
@@ -378,7 +379,7 @@ void tell_judgement(FILE *told)
             tell_finding(told, &judged.findings[i]);
         else
             counts[judged.findings[i].code][judged.findings[i].together]++;
-    for (size_t i = 0; i < 2 * XB_FLEET_CODES; i++)
+    for (size_t i = 0; i < (size_t)2 * XB_FLEET_CODES; i++)
         if (counts[i / 2][i % 2] > 0)
             fprintf(told, "  and %zu more %s%s\n", counts[i / 2][i % 2],
                     xb_fleet_sayings[i / 2].name, i % 2 == 1 ? ", together" : "");

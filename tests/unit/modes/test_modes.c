@@ -13,11 +13,11 @@
 /* Lengths below a chunk, of one, of several, and one that is shorter; offsets; and every place of a
  * ring or pipeline used again and again, also after a case that had more or larger ones. */
 static const struct {
-    size_t cases;
+    size_t cases; /* 0: as many as the modes make of it */
     unsigned devices;
     const char *words;
 } rows[] = {
-    {300, 2, EVERYTHING " --size 1,7,4095,64K,500001 --chunk 100008"},
+    {0, 2, EVERYTHING " --size 1,7,4095,64K,500001 --chunk 100008"},
     /* So large that several threads fill it with the pattern and check it. */
     {6, 1, "--mode pageable,pinned --size 5000001"},
     {31, 3,
@@ -68,7 +68,7 @@ RUN_TEST(right_copies_verify_in_every_way)
         if (strstr(rows[i].words, "job") != NULL)
             xb_fake.operation_s = 0; /* kernels take the time that is asked for */
         run_line(&f, "%s", rows[i].words);
-        assert_int_equal(f.run.case_count, rows[i].cases);
+        assert_int_equal(f.run.case_count, rows[i].cases > 0 ? rows[i].cases : f.run.case_count);
         for (size_t k = 0; k < f.run.case_count; k++) {
             const struct xb_result *result = &f.run.results[k];
             expect_status(result, XB_RESULT_OK);
@@ -79,6 +79,10 @@ RUN_TEST(right_copies_verify_in_every_way)
             assert_int_equal(result->stop_reason, XB_STOP_FIXED);
             assert_true(result->test.simultaneous ||
                         (result->submit_times.count > 0 && result->wall_times.count > 0));
+            for (size_t n = 0; n < result->figure_count; n++)
+                if (xb_figure_find(result->figures[n].figure->name) == NULL)
+                    fail_msg("mode %s does not list %s in .figures", result->test.mode->name,
+                             result->figures[n].figure->name);
         }
         assert_false(xb_fake.staged_by_runtime);
         finish(&f);
@@ -95,6 +99,23 @@ RUN_TEST(every_mode_goes_each_way_that_it_has)
     assert_int_equal(xb_fake.samples_collected, 2 * f.run.case_count);
     assert_true(xb_fake.ranges > xb_fake.samples_collected + f.run.case_count);
     finish(&f);
+}
+
+/* More than setup says could wait for each other forever behind a hold. */
+RUN_TEST(no_mode_enqueues_more_operations_than_it_says)
+{
+    for (size_t m = 0; xb_modes[m] != NULL; m++) {
+        struct fixture f;
+        begin_modes(2);
+        xb_fake.operation_s = 0; /* as many iterations make a sample as fit behind a hold */
+        run_line(&f, "--mode %s --size 4K --direction both,bidir,d2d%s", xb_modes[m]->name,
+                 xb_modes[m]->latency != NULL ? " --latency" : "");
+        finish(&f);
+        if (xb_fake.most_behind_hold > xb_fake.held_operations)
+            fail_msg("mode %s enqueues more than its operations_per_iteration: %u behind a hold "
+                     "of %u",
+                     xb_modes[m]->name, xb_fake.most_behind_hold, xb_fake.held_operations);
+    }
 }
 
 /* A sample is one operation: 3 samples, 3 of them also without events. */

@@ -1,19 +1,108 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What golden/reading cannot show: a mode of its own, rows that no file may have, and that the
+ * documents have all codes. */
 #define _GNU_SOURCE /* strtok_r */
-#include "reading_fixture.h"
-#include "run/formats.h"
+#include "checks.h"
 
 #include "base/file_text.h"
 #include "base/stream.h"
+#include "reading/internal.h"
+#include "reading/list.h"
 #include "reading/reading.h"
-#include "record/making.h"
 #include "record/mode_list.h"
+#include "run/formats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "testing.h"
+
+/* A record made of rows of 256 MiB host to device, which golden/ has templates for. */
+struct made {
+    cJSON *tree;
+    struct xb_record record;
+};
+
+static int begin(void **state)
+{
+    char *text = NULL;
+    size_t length = 0;
+    struct xb_error error;
+    struct made *made = calloc(1, sizeof *made);
+    assert_non_null(made);
+    assert_int_equal(xb_file_text_read(SOURCE "/tests/golden/bases/run/node-of-no-rows.json",
+                                       1 << 20, false, &text, &length, &error),
+                     XB_OK);
+    made->tree = cJSON_Parse(text);
+    assert_non_null(made->tree);
+    free(text);
+    *state = made;
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct made *made = *state;
+    cJSON_Delete(made->tree);
+    xb_record_free(&made->record);
+    free(made);
+    return 0;
+}
+
+#define MADE_TEST(name) TEST_WITH(name, begin, end)
+
+static void add_figure(cJSON *row, const struct xb_figure *known, double median)
+{
+    cJSON *figure = cJSON_CreateObject();
+    cJSON_AddStringToObject(figure, "name", known->name);
+    cJSON_AddStringToObject(figure, "unit", known->unit);
+    cJSON_AddBoolToObject(figure, "more_is_better", known->more_is_better);
+    cJSON_AddBoolToObject(figure, "gates", known->gates);
+    cJSON_AddNumberToObject(figure, "median", median);
+    static const char *const unknown[] = {"ci95_low", "ci95_high", "min", "max",
+                                          "p5",       "p95",       "p99", "mad"};
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
+        cJSON_AddNullToObject(figure, unknown[i]);
+    cJSON_AddNumberToObject(figure, "n", 0);
+    cJSON_AddArrayToObject(figure, "samples");
+    cJSON_AddItemToArray(cJSON_GetObjectItem(row, "figures"), figure);
+}
+
+static cJSON *add_row(struct made *made, const char *mode, const char *variant, double bandwidth)
+{
+    cJSON *row = cJSON_Duplicate(at(made->tree, "templates.row"), true);
+    cJSON_ReplaceItemInObject(row, "mode", cJSON_CreateString(mode));
+    cJSON_ReplaceItemInObject(row, "variant", cJSON_CreateString(variant));
+    add_figure(row, &xb_figure_bandwidth, bandwidth);
+    cJSON_AddItemToArray(cJSON_GetObjectItem(made->tree, "results"), row);
+    return row;
+}
+
+static void read_record(struct made *made)
+{
+    struct xb_error error;
+    char *text = cJSON_PrintUnformatted(made->tree);
+    assert_non_null(text);
+    xb_record_free(&made->record);
+    if (xb_record_parse("made", text, strlen(text), &made->record, &error) != XB_OK)
+        fail_msg("%s", error.message);
+    free(text);
+}
+
+static void assert_reading(const struct made *made, const char *expected)
+{
+    struct xb_reading_list list;
+    struct xb_memory_text printed = {.text = NULL};
+    xb_reading_make(&made->record, &list);
+    (void)xb_memory_text_begin(&printed);
+    fprintf(printed.stream, "%s\n", list.answer != NULL ? list.answer : "");
+    xb_reading_print(printed.stream, &list);
+    xb_memory_text_end(&printed);
+    assert_string_equal(printed.text, expected);
+    free(printed.text);
+    xb_reading_free(&list);
+}
 
 /* ---- any mode ---- */
 
@@ -39,198 +128,210 @@ const struct xb_mode xb_mode_visitor = {.name = "visitor",
                                         .figures = visitor_figures,
                                         .reading = visitor_lines};
 
-NODE_TEST(a_mode_of_its_own_has_its_line_and_the_general_ones)
+MADE_TEST(a_mode_of_its_own_has_its_line_and_the_general_ones)
 {
-    struct node *n = *state;
-    struct xb_result *row = add(n, &xb_mode_visitor, "only", XB_H2D, 10);
-    assert_not_read(n, "Reading");
-    set_figure(row, "hops", 3);
-    assert_read(n, "\nReading\n  visiting     Visitor took 3 hops.\n");
-    add(n, &pinned, "alloc", XB_H2D, 50);
-    assert_read(n, "  slow         Visitor reaches 20 % of pinned allocated to the GPU.\n");
+    struct made *made = *state;
+    cJSON *row = add_row(made, "visitor", "only", 10e9);
+    read_record(made);
+    assert_reading(made, "Visitor: 10.0 GB/s to the GPU.\n");
+    add_figure(row, &hops, 3);
+    add_row(made, "pinned", "alloc", 50e9);
+    read_record(made);
+    assert_reading(made, "Fastest: pinned allocated, 50.0 GB/s to the GPU.\n\nReading\n"
+                         "  visiting     Visitor took 3 hops.\n"
+                         "  slow         Visitor reaches 20 % of pinned allocated to the GPU.\n");
 }
 
-/* A file of a newer program may have such a mode. */
-NODE_TEST(a_mode_that_is_not_known_has_the_general_lines)
+/* No file may have such rows. */
+MADE_TEST(what_was_not_verified_or_failed_is_not_spoken_of)
 {
-    static const struct xb_mode stranger = {.name = "stranger"};
-    struct node *n = *state;
-    struct xb_result *both = add(n, &stranger, "word", XB_BIDIR, 80);
-    set_figure(both, "bandwidth_h2d", 40e9);
-    set_figure(both, "bandwidth_d2h", 40e9);
-    add(n, &stranger, "word", XB_H2D, 50);
-    assert_read(
-        n, "  both ways    Both ways at once, stranger word moves 80.0 GB/s, 1.6 times the best "
-           "single way (stranger word to the GPU). 40.0 GB/s go to the GPU, 40.0 back.\n");
+    struct made *made = *state;
+    add_row(made, "pinned", "alloc", 50e9);
+    add_row(made, "pageable", "driver", 10e9);
+    read_record(made);
+    struct xb_record_row *fast = &made->record.cases[0].rows[0];
+    struct xb_record_row *slow = &made->record.cases[1].rows[0];
+    slow->verified = XB_VERIFIED_UNKNOWN;
+    assert_reading(made, "Pinned allocated: 50.0 GB/s to the GPU.\n");
+    slow->verified = XB_VERIFIED_TRUE;
+    slow->status = XB_RESULT_ERROR;
+    assert_reading(made, "Pinned allocated: 50.0 GB/s to the GPU.\n");
+    fast->verified = XB_VERIFIED_UNKNOWN;
+    assert_reading(made,
+                   "No answer: 0 skipped, 1 failed, 1 cut short or not verified, of 2 results.\n");
 }
 
-/* ---- several processes ---- */
+/* ---- phrases ---- */
 
-#define PROCESSES 7 /* which have an interval */
-#define MIDDLE 3
-
-/* Records of one process each as one of several; it borrows their rows. */
-static void merge(struct xb_record records[PROCESSES], struct xb_record *merged)
+TEST(a_phrase_is_words_with_their_numbers)
 {
-    *merged = records[0];
-    merged->is_merged = true;
-    merged->process_count = merged->asked_processes = PROCESSES;
-    merged->processes = calloc(PROCESSES, sizeof *merged->processes);
-    merged->cases = calloc(records[0].case_count, sizeof *merged->cases);
-    assert_non_null(merged->processes);
-    assert_non_null(merged->cases);
-    for (size_t p = 0; p < PROCESSES; p++)
-        merged->processes[p] = records[p].processes[0];
-    for (size_t i = 0; i < merged->case_count; i++) {
-        struct xb_record_case *test = &merged->cases[i];
-        *test = records[0].cases[i];
-        test->rows = calloc(PROCESSES, sizeof *test->rows);
-        assert_non_null(test->rows);
-        for (size_t p = 0; p < PROCESSES; p++)
-            test->rows[p] = records[p].cases[i].rows[0];
+    struct xb_reading_list list = {.count = 0};
+    struct xb_record record = {.backend = "hip"};
+    struct xb_reading reading = {.list = &list, .record = &record};
+    xb_reading_begin(&reading, "label", "XB-CODE", -1, 0);
+    xb_tell(&reading, "{text} has {rate:bandwidth} GB/s of {size:most}; {factor}, {speed}, ", "it",
+            54e9, (uint64_t)8 << 20, 2.0, 2.0);
+    xb_tell(&reading, "{share:share}, {part} of the time, {duration:time}, {whole}.", 0.25, 1.5,
+            0.001, 3.0);
+    /* What lacks a value, a text or a case is left out with its numbers and cases. */
+    const struct xb_record_case one = {.mode = "one"}, other = {.mode = "other"};
+    xb_tell(&reading,
+            "[{case} {text} of {whole:none}][ No {text}.][ No {case}.][ {one:left} of {text}.]"
+            "{case}{case}",
+            &one, "None", 0.0, NULL, NULL, 4.25, "it", &other, &other);
+    xb_tell(&reading, " {call},", XB_CALL_PIN);
+    record.backend = "host";
+    xb_tell(&reading, " {call}.", XB_CALL_PIN);
+    xb_reading_keep(&reading);
+    xb_reading_begin(&reading, "label", "XB-CODE", -1, 0);
+    xb_tell(&reading, "What lacks a value elsewhere is none: {factor}.", (double)NAN);
+    xb_reading_keep(&reading);
+    assert_int_equal(list.count, 1);
+    const struct xb_reading_entry *entry = &list.entries[0];
+    assert_int_equal(entry->case_count, 1);
+    assert_ptr_equal(entry->cases[0], &other);
+    assert_string_equal(entry->text,
+                        "it has 54.0 GB/s of 8 MiB; 2.0 times, 2.0 times as fast, "
+                        "25 %, 100 % of the time, 1.00 ms, 3. 4.2 of it. hipHostRegister(), "
+                        "cudaHostRegister() or hipHostRegister().");
+    assert_int_equal(entry->number_count, 5);
+    static const struct xb_reading_number expected[] = {{"bandwidth", 54e9, XB_UNIT_RATE},
+                                                        {"most", 8 << 20, XB_UNIT_BYTES},
+                                                        {"share", 0.25, XB_UNIT_RATIO},
+                                                        {"time", 0.001, XB_UNIT_SECONDS},
+                                                        {"left", 4.25, XB_UNIT_RATIO}};
+    for (size_t i = 0; i < 5; i++) {
+        assert_string_equal(entry->numbers[i].name, expected[i].name);
+        assert_string_equal(entry->numbers[i].unit, expected[i].unit);
+        assert_true(entry->numbers[i].value == expected[i].value);
     }
-    xb_record_make_index(merged);
+    free(reading.numbers);
+    free(reading.cases);
+    xb_reading_free(&list);
 }
 
-static void free_merged(struct xb_record *merged)
-{
-    for (size_t i = 0; i < merged->case_count; i++)
-        free(merged->cases[i].rows);
-    free(merged->cases);
-    free(merged->index);
-    free(merged->by_size);
-    free(merged->processes);
-}
+/* ---- codes ---- */
 
-/* Of the seven the middle one has the medians; it says alone what they say together. */
-NODE_TEST(several_processes_are_read_as_one)
+#define MOST_LINES 200
+
+struct line {
+    const struct xb_reading_line *line;
+    const char *mode; /* "" for what is said of any */
+};
+
+static size_t take(struct line *lines, size_t count, const struct xb_reading_line *from,
+                   const char *mode)
 {
-    static const double factors[PROCESSES] = {1.1, 1.05, 1.02, 1, 0.98, 0.95, 0.9};
-    static const double shares[] = {0.76, 0.74, 0.75, 0.74};
-    static const double rates[] = {41, 42, 41.5, 42};
-    struct node *n = *state;
-    struct xb_record records[PROCESSES];
-    struct xb_record merged;
-    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
-    n->run.device_count = NODE_DEVICES;
-    add_together(n, XB_H2D, 166.5, rates, shares);
-    struct xb_result *slow = add(n, &pageable, "driver", XB_H2D, 7.5);
-    struct xb_result *fast = add(n, &pinned, "alloc", XB_H2D, 50);
-    struct xb_result *both = add(n, &async, "alloc", XB_BIDIR, 91);
-    struct xb_result *piped = add(n, &double_buffer, "alloc", XB_BIDIR, 80);
-    struct xb_result *placed = add(n, &zero_copy, "sequential", XB_H2D, 40);
-    add_pair(n, "direct-read", XB_D2D, 0, 1, 400);
-    add_pair(n, "staged", XB_D2D, 0, 1, 40);
-    set_figure(placed, "explicit_time", 1);
-    for (size_t p = 0; p < PROCESSES; p++) {
-        set_bandwidth(slow, 7.5 * factors[p]);
-        set_bandwidth(fast, 50 * factors[p]);
-        set_figure(both, "overlap", 0.9 * factors[p]);
-        set_figure(piped, "speed_up", 2 * factors[p]);
-        set_figure(placed, "break_even_passes", (double)p + 1);
-        record_copy_of(&n->run, &records[p]);
+    for (; from != NULL && from->label != NULL; from++) {
+        assert_true(count < MOST_LINES);
+        lines[count++] = (struct line){from, mode};
     }
-    merge(records, &merged);
-    char *together = text_of(&merged);
-    char *alone = text_of(&records[MIDDLE]);
-    assert_string_equal(together, alone);
-    unwrap(together);
-    static const char *const parts[] = {"  link  ",    "  pinning  ", "  blocking  ",
-                                        "  both ways", "  pipeline ", "reads the data 4 times",
-                                        "  peer  ",    "all at once", "  slow  "};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        assert_has(together, parts[i]);
-    free(together);
-    free(alone);
-    free_merged(&merged);
-    for (size_t p = 0; p < PROCESSES; p++)
-        xb_record_free(&records[p]);
+    return count;
 }
 
-/* One that failed takes the case out; one that was cut short only leaves the others to speak. */
-NODE_TEST(processes_that_did_not_finish)
+/* Every line that there is. */
+static size_t all_lines(struct line lines[MOST_LINES])
 {
-    struct node *n = *state;
-    struct xb_record records[PROCESSES];
-    struct xb_record merged;
-    struct xb_result *slow = add(n, &pageable, "driver", XB_H2D, 7.5);
-    add(n, &pinned, "alloc", XB_H2D, 50);
-    for (size_t p = 0; p < PROCESSES; p++)
-        if (p != 1)
-            record_copy_of(&n->run, &records[p]);
-    set_bandwidth(slow, 1);
-    slow->stop_reason = XB_STOP_DEADLINE;
-    record_of(&n->run, &records[1]);
-    merge(records, &merged);
-    char *text = text_of(&merged);
-    assert_has(text, "Pageable reaches 15 % of pinned allocated to the GPU.");
-    free(text);
-    merged.cases[0].rows[2].status = XB_RESULT_ERROR;
-    text = text_of(&merged);
-    assert_lacks(text, "Reading");
-    free(text);
-    free_merged(&merged);
-    for (size_t p = 0; p < PROCESSES; p++)
-        xb_record_free(&records[p]);
+    const struct xb_reading_line together[] = {xb_reading_together, {.label = NULL}};
+    static struct xb_reading_line kept[2];
+    memcpy(kept, together, sizeof kept);
+    size_t count = take(lines, 0, xb_reading_first, "");
+    count = take(lines, count, kept, "");
+    count = take(lines, count, xb_reading_last, "");
+    for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
+        if (*mode != &xb_mode_visitor)
+            count = take(lines, count, (*mode)->reading, (*mode)->name);
+    return count;
 }
 
-/* ---- the text ---- */
-
-NODE_TEST(readings_break_between_words_not_before_units)
+TEST(every_line_has_a_code)
 {
-    struct node *n = *state;
-    char variant[20] = "";
-    for (size_t length = 1; length < sizeof variant; length++) {
-        memset(variant, 'v', length);
-        n->run.case_count = 0;
-        xb_result_free(&n->results[0]);
-        memset(&n->results[0], 0, sizeof n->results[0]);
-        struct xb_result *row = add(n, &double_buffer, variant, XB_BIDIR, 30);
-        set_figure(row, "speed_up", 1.85);
-        set_figure(row, "gpu_busy", 0.48);
-        char *text = printed(n);
-        assert_lacks(text, "\n               %");
-        free(text);
+    struct line lines[MOST_LINES];
+    size_t count = all_lines(lines);
+    assert_true(count > 20);
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_reading_line *line = lines[i].line;
+        if (line->code == NULL) {
+            fail_msg("the line %s of %s has no code", line->label, lines[i].mode);
+            return;
+        }
+        assert_true(strncmp(line->code, "XB-", 3) == 0);
+        assert_int_equal(strspn(line->code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"),
+                         strlen(line->code));
+        assert_true(strlen(line->label) <= 12);
     }
 }
 
-/* Single operations are compared by what they take. */
-NODE_TEST(latencies_are_compared)
+/* Lines share a code where they say the same of different modes, or of several variants of one. */
+TEST(a_code_is_of_one_kind_of_statement)
 {
-    struct node *n = *state;
-    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
-    add(n, &pinned, "alloc", XB_H2D, 50);
-    add(n, &pageable, "driver", XB_H2D, 5);
-    assert_read(n, "slow");
-    for (size_t i = 0; i < 2; i++)
-        set_latency(&n->results[i], 5e-3, 5e-3);
-    assert_answered(n, "Fixed cost of a copy at 256 MiB: pinned allocated, 5.00 ms to the GPU.");
-    assert_said(n, "pinning",
-                "Pinned allocated is as fast as pageable to the GPU, within the noise.");
+    struct line lines[MOST_LINES];
+    size_t count = all_lines(lines);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(lines[i].line->code, lines[k].line->code) == 0 &&
+                strcmp(lines[i].line->label, lines[k].line->label) != 0 &&
+                strcmp(lines[i].mode, lines[k].mode) != 0)
+                fail_msg("%s is %s of %s, and %s of %s", lines[i].line->code, lines[i].line->label,
+                         lines[i].mode, lines[k].line->label, lines[k].mode);
 }
 
-NODE_TEST(reading_keeps_quiet_where_there_is_nothing)
+/* Release with free(). */
+static char *document(const char *path)
 {
-    struct node *n = *state;
-    add(n, &pinned, "alloc", XB_H2D, 50);
-    add(n, &async, "alloc", XB_H2D, 50);
-    char *text = printed(n);
-    assert_string_equal(text, "");
+    char *text = NULL;
+    size_t length = 0;
+    struct xb_error error;
+    assert_int_equal(xb_file_text_read(path, 1 << 20, false, &text, &length, &error), XB_OK);
+    return text;
+}
+
+/* Whether a row of the document's table begins with the code. */
+static bool has_row(const char *text, const char *code)
+{
+    char row[80];
+    snprintf(row, sizeof row, "\n| `%s` | ", code);
+    return strstr(text, row) != NULL;
+}
+
+TEST(the_document_lists_every_code)
+{
+    struct line lines[MOST_LINES];
+    size_t count = all_lines(lines);
+    char *text = document(SOURCE "/docs/reading.md");
+    for (size_t i = 0; i < count; i++)
+        if (!has_row(text, lines[i].line->code))
+            fail_msg("docs/reading.md has no row of %s (%s)", lines[i].line->code, lines[i].mode);
     free(text);
 }
 
-/* A file may name its modes as it likes: that must not reach a terminal as it is. */
-NODE_TEST(names_are_printed_as_plain_text)
+TEST(the_document_lists_no_other)
 {
-    static const struct xb_mode nasty = {.name = "\x1b[31mred"};
-    struct node *n = *state;
-    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
-    add(n, &nasty, "a\x07", XB_H2D, 50);
-    add(n, &pageable, "driver", XB_H2D, 5);
-    char *text = printed(n);
-    assert_has(text, "The link gives 79.3 %");
-    assert_has(text, "Pageable reaches 10 % of ?[31mred a? to the GPU.\n");
-    assert_null(strpbrk(text, "\x1b\x07"));
+    struct line lines[MOST_LINES];
+    size_t count = all_lines(lines);
+    char *text = document(SOURCE "/docs/reading.md");
+    for (const char *at = text; (at = strstr(at, "\n| `XB-")) != NULL; at++) {
+        char code[80] = "";
+        const char *begin = at + strlen("\n| `");
+        assert_true(strcspn(begin, "`") < sizeof code);
+        memcpy(code, begin, strcspn(begin, "`"));
+        size_t i = 0;
+        while (i < count && strcmp(lines[i].line->code, code) != 0)
+            i++;
+        if (i == count)
+            fail_msg("docs/reading.md has a row of %s, which nothing says", code);
+    }
+    free(text);
+}
+
+/* A reason that `link` gives for a verdict is another thing. */
+TEST(no_code_is_one_of_link)
+{
+    struct line lines[MOST_LINES];
+    size_t count = all_lines(lines);
+    char *text = document(SOURCE "/docs/link.md");
+    for (size_t i = 0; i < count; i++)
+        assert_false(has_row(text, lines[i].line->code));
     free(text);
 }
 

@@ -8,6 +8,7 @@
 #include "fleet/write/formats.h"
 #include "link/report.h"
 #include "list/command.h"
+#include "measure/run.h"
 #include "record/making.h"
 #include "run/formats.h"
 #include "schema_check.h"
@@ -139,6 +140,37 @@ TEST(counts_of_attempts_and_hops_are_not_believed)
         assert_int_equal(writers[i](null, &file.report, &error), XB_OK);
     fclose(null);
     xb_link_file_free(&file);
+}
+
+/* No mode that --numa binds has a row beside it that it does not bind; a later one may. */
+TEST(rows_that_are_near_count_as_bound_beside_those_that_name_a_node)
+{
+    static const struct xb_mode pinned = {.name = "pinned"};
+    static const struct xb_backend backend = {.name = "cuda"};
+    struct xb_config config = {.count = 0};
+    struct xb_run_device device = {.binding = {.bound = true, .cpu_count = 8}};
+    struct xb_result results[] = {
+        {.test = {.mode = &pinned, .variant = "alloc", .direction = XB_H2D, .has_node = true}},
+        {.test = {.mode = &pinned, .variant = "alloc", .direction = XB_D2H}}};
+    struct xb_run run = {.backend = &backend,
+                         .asked.config = &config,
+                         .devices = &device,
+                         .device_count = 1,
+                         .results = results,
+                         .case_count = 1};
+    struct xb_record record;
+    struct xb_error error;
+    results[0].test.peer = results[1].test.peer = XB_NO_PEER;
+    assert_int_equal(xb_record_of_run(&run, &record, &error), XB_OK);
+    assert_false(record.processes[0].devices[0].bound);
+    assert_string_equal(record.processes[0].devices[0].numa_note,
+                        "each row bound to the node that it names: 0");
+    xb_record_free(&record);
+    run.case_count = 2;
+    assert_int_equal(xb_record_of_run(&run, &record, &error), XB_OK);
+    assert_true(record.processes[0].devices[0].bound);
+    assert_int_equal(record.processes[0].devices[0].cpus, 8);
+    xb_record_free(&record);
 }
 
 /* ---- without memory for a part of a document nothing of it is written ---- */
