@@ -302,6 +302,14 @@ static void run_nothing(UNTOLD, char **words)
     memset(attempt, 0, sizeof *attempt);
 }
 
+/* unwatched: nobody watched the links, whatever stands where readings would be. */
+static void run_unwatched(UNTOLD, char **words)
+{
+    (void)words;
+    EACH_ATTEMPT(attempt, "*")
+    attempt->load.count = 0;
+}
+
 /* steady: after the transfers paths are what they were before. */
 static void run_steady(UNTOLD, char **words)
 {
@@ -486,14 +494,28 @@ static void tell_under_load(FILE *told, char **words)
             width);
 }
 
-static const struct verb verbs[] = {
-    {"devices", run_devices},   {"attempts", run_attempts},   {"set", run_set},
-    {"device", run_device},     {"pair", run_pair},           {"of", run_pairs_of},
-    {"nvlink", run_nvlink},     {"links", run_links},         {"hop", run_hop},
-    {"rate", run_rate},         {"slow", run_rate},           {"again", run_again},
-    {"nothing", run_nothing},   {"steady", run_steady},       {"limit", run_limit},
-    {"expect", run_expect},     {"tell-ways", tell_ways},     {"tell-pair", tell_pair},
-    {"tell-links", tell_links}, {"tell-counts", tell_counts}, {"tell-under-load", tell_under_load}};
+static const struct verb verbs[] = {{"devices", run_devices},
+                                    {"attempts", run_attempts},
+                                    {"set", run_set},
+                                    {"device", run_device},
+                                    {"pair", run_pair},
+                                    {"of", run_pairs_of},
+                                    {"nvlink", run_nvlink},
+                                    {"links", run_links},
+                                    {"hop", run_hop},
+                                    {"rate", run_rate},
+                                    {"slow", run_rate},
+                                    {"again", run_again},
+                                    {"nothing", run_nothing},
+                                    {"steady", run_steady},
+                                    {"unwatched", run_unwatched},
+                                    {"limit", run_limit},
+                                    {"expect", run_expect},
+                                    {"tell-ways", tell_ways},
+                                    {"tell-pair", tell_pair},
+                                    {"tell-links", tell_links},
+                                    {"tell-counts", tell_counts},
+                                    {"tell-under-load", tell_under_load}};
 
 TEST(verdicts_by_links)
 {
