@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* getline */
 #include "rows.h"
+
 #include "cases.h"
 
 #include <ctype.h>

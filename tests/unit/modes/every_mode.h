@@ -5,7 +5,6 @@
 
 #include "record/mode_list.h"
 #include "run_fixture.h"
-#include "testing.h"
 
 /* Every variant and direction of every mode that the fake can have by default. */
 #define EVERYTHING                                                                                 \

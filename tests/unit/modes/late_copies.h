@@ -7,7 +7,6 @@
  */
 #include "backends/host/host.h"
 #include "run_fixture.h"
-#include "testing.h"
 
 #include <pthread.h>
 

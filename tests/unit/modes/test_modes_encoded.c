@@ -269,7 +269,7 @@ static enum xb_status look_at_original(struct xb_mode_context *context, struct x
     return inner.verify(context, result, error);
 }
 
-TEST_WITH(the_data_may_be_a_file, make_tree, remove_tree)
+TREE_TEST(the_data_may_be_a_file)
 {
     struct fixture f;
     encoded_setup(NULL);
