@@ -9,20 +9,44 @@ MOST_WIDTHS = 16  # of bars; a timeline has more
 DOCTYPE = "<!DOCTYPE html>\n<html lang=\"en\""
 ELEMENTS = set("""html head meta title style body header main footer h1 h2 h3 p b section div table caption thead tbody tr th td
                   figure figcaption svg desc g line rect path text circle details summary span pre code ol li""".split())
-ATTRIBUTES = set("""lang xmlns charset name content id class style tabindex role aria-label aria-labelledby scope version
+ATTRIBUTES = set("""lang xmlns charset text-anchor name content id class style tabindex role aria-label aria-labelledby scope version
                     viewBox d r x y x1 y1 x2 y2 cx cy width height open""".split())
+NUMBERS = set("x y x1 y1 x2 y2 cx cy r width height".split())
+PATH = re.compile(r"(M-?[0-9.]+ -?[0-9.]+(h0)?|L-?[0-9.]+ -?[0-9.]+|z|[mlhv][-0-9. ]+)+")
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def read_markup(text):
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise ValueError(f"not well formed: {error}") from error
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+    return root
+
+
+def wrong_in_picture(svg, styles):
+    left, top, width, height = map(float, svg.get("viewBox").split())
+    named = [svg.find(f".//*[@id='{name}']") for name in svg.get("aria-labelledby").split()]
+    if svg.get("role") != "img" or [element is not None and element.tag for element in named] != ["title", "desc"]:
+        yield "a picture without a name"
+    for element in svg.iter():
+        yield from (f'{name}="{element.get(name)}"' for name in NUMBERS & set(element.attrib)
+                    if not re.fullmatch(r"-?\d+(\.\d)?", element.get(name)))
+        yield from (f"no style of .{word}" for word in element.get("class", "plot").split()
+                    if not re.search(rf"\.{re.escape(word)}[ {{,]", styles))
+        if element.tag == "path" and element.get("d") and not PATH.fullmatch(element.get("d")):
+            yield f'd="{element.get("d")}"'
+        if element.tag == "text" and not (left <= float(element.get("x")) <= left + width and
+                                          top <= float(element.get("y")) <= top + height):
+            yield f"outside of its picture: {words(element)}"
 
 
 def check_page(text):
     """Raises ValueError where a page is not as every page is: it stands alone, and whoever cannot see it can read it.
     Returns its root."""
-    try:
-        root = ElementTree.fromstring(text.removeprefix("<!DOCTYPE html>\n"))
-    except ElementTree.ParseError as error:
-        raise ValueError(f"a page that is not well formed: {error}") from error
-    for element in root.iter():
-        element.tag = element.tag.rpartition("}")[2]
+    root = read_markup(text.removeprefix("<!DOCTYPE html>\n"))
     elements, ids = list(root.iter()), [e.get("id") for e in root.iter() if e.get("id") is not None]
     links = [word for e in elements for word in e.get("aria-labelledby", "").split()]
     levels = [int(e.tag[1]) for e in elements if re.fullmatch("h[1-6]", e.tag)]
@@ -37,6 +61,7 @@ def check_page(text):
         *re.findall(r"@import|url\(", styles),
         *[repr(character) for character in CONTROL.findall(text)],
         *[f"a picture in <{e.tag}>" for e in elements if e.tag != "div" and e.find("svg") is not None],
+        *[wrong for e in elements if e.tag == "svg" for wrong in wrong_in_picture(e, styles)],
     ]
     if wrong:
         raise ValueError(f"not in a page: {wrong}")
