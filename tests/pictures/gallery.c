@@ -135,39 +135,39 @@ static void draw_ratios(FILE *stream)
 
 #define PLACES 10000
 
-/* A fleet of many nodes with 8 GPUs each. So many stand out, and six of them are named. */
-static void draw_large_fleet(FILE *stream)
+/* A fleet of so many nodes with 8 GPUs each. `further` stand out besides six that are named. */
+static void draw_fleet(FILE *stream, const char *id, size_t place_count, size_t further)
 {
     static char texts[PLACES][16];
     static const char *names[PLACES];
     static struct xb_dot dots[PLACES * 9];
-    for (size_t i = 0; i < PLACES; i++) {
+    for (size_t i = 0; i < place_count; i++) {
         snprintf(texts[i], sizeof texts[i], "gpu%04zu", i + 1);
         names[i] = texts[i];
         for (size_t k = 0; k < 8; k++)
-            dots[PLACES + i * 8 + k] = (struct xb_dot){
+            dots[6 + further + i * 8 + k] = (struct xb_dot){
                 .place = i, .value = 55.4 + 0.08 * sin((double)(i * i + 31 * k)) * cos((double)i)};
     }
     for (size_t i = 0; i < 6; i++)
         dots[i] =
-            (struct xb_dot){i < 4 ? PLACES / 3 + i % 2 : PLACES - 1 - i % 2,
+            (struct xb_dot){i < 4 ? place_count / 3 + i % 2 : place_count - 1 - i % 2,
                             i == 3 ? 27.5 : 54.2 + 0.01 * (double)i + (i > 4 ? 2.0 : 0.0), i < 5,
                             i == 1 ? HOSTILE : "gpu0123 GPU 3: -2.1 %", "gpu0123 GPU 3: 54.2 GB/s"};
-    for (size_t i = 0; i < PLACES - 6; i++)
-        dots[6 + i] = (struct xb_dot){i * 7919 % PLACES, 54.0 + (double)(i % 50) / 100.0,
+    for (size_t i = 0; i < further; i++)
+        dots[6 + i] = (struct xb_dot){i * 7919 % place_count, 54.0 + (double)(i % 50) / 100.0,
                                       i % 5 != 0, NULL, NULL};
     const struct xb_plot_level levels[] = {
         {"named above 55.9", 55.9}, {"median 55.4", 55.4}, {"named below 54.9", 54.9}};
-    const struct xb_dots picture = {.picture = picture_of("large-fleet", "GB/s by node"),
+    const struct xb_dots picture = {.picture = picture_of(id, "GB/s by node"),
                                     .places = names,
-                                    .place_count = PLACES,
+                                    .place_count = place_count,
                                     .places_are = "nodes in the order of their names",
                                     .y = {XB_SCALE_LINEAR, "GB/s"},
                                     .y_low = 53.8,
                                     .y_high = 56.6,
                                     .dots = dots,
-                                    .count = PLACES + PLACES * 8,
-                                    .out_count = PLACES,
+                                    .count = 6 + further + place_count * 8,
+                                    .out_count = 6 + further,
                                     .band_low = 55.34,
                                     .band_high = 55.46,
                                     .levels = levels,
@@ -176,6 +176,16 @@ static void draw_large_fleet(FILE *stream)
                                     .band_is = "1 spread",
                                     .counted = "GPUs"};
     xb_dots_draw(stream, &picture, false);
+}
+
+static void draw_small_fleet(FILE *stream)
+{
+    draw_fleet(stream, "small-fleet", 12, 0);
+}
+
+static void draw_large_fleet(FILE *stream)
+{
+    draw_fleet(stream, "large-fleet", PLACES, PLACES - 6);
 }
 
 /* Values that no axis can show, places that are not there, and names that are anything. */
@@ -250,10 +260,15 @@ static void draw_tree(FILE *stream)
 static const struct {
     const char *name;
     draw draw;
-} pictures[] = {{"latency", draw_latency},  {"odd", draw_odd},
-                {"empty", draw_empty},      {"bars", draw_lengths},
-                {"ratios", draw_ratios},    {"equal", draw_equal_cells},
-                {"tree", draw_tree},        {"large-fleet", draw_large_fleet},
+} pictures[] = {{"latency", draw_latency},
+                {"odd", draw_odd},
+                {"empty", draw_empty},
+                {"bars", draw_lengths},
+                {"ratios", draw_ratios},
+                {"equal", draw_equal_cells},
+                {"tree", draw_tree},
+                {"small-fleet", draw_small_fleet},
+                {"large-fleet", draw_large_fleet},
                 {"odd-dots", draw_odd_dots}};
 
 int main(int argc, char **argv)
