@@ -7,10 +7,15 @@ from xml.etree import ElementTree
 
 MOST_WIDTHS = 16  # of bars; a timeline has more
 DOCTYPE = "<!DOCTYPE html>\n<html lang=\"en\""
-ELEMENTS = set("""html head meta title style body header main footer h1 h2 h3 p b section div table caption thead tbody tr th td
-                  figure figcaption svg desc g line rect path text circle details summary span pre code ol li""".split())
-ATTRIBUTES = set("""lang xmlns charset text-anchor name content id class style tabindex role aria-label aria-labelledby scope version
-                    viewBox d r x y x1 y1 x2 y2 cx cy width height open""".split())
+ELEMENTS = set("""
+    html head meta title style body header main footer h1 h2 h3 p b section div table caption thead
+    tbody tr th td figure figcaption svg desc g line rect path text circle details summary span pre code
+    ol li
+""".split())
+ATTRIBUTES = set("""
+    lang xmlns charset text-anchor name content id class style tabindex role aria-label aria-labelledby
+    scope version viewBox d r x y x1 y1 x2 y2 cx cy width height open
+""".split())
 NUMBERS = set("x y x1 y1 x2 y2 cx cy r width height".split())
 PATH = re.compile(r"(M-?[0-9.]+ -?[0-9.]+(h0)?|L-?[0-9.]+ -?[0-9.]+|z|[mlhv][-0-9. ]+)+")
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
@@ -136,8 +141,8 @@ def lines(element):
 
 
 def page_text(text, places=()):
-    """What is in a page, or only in these places: ids of sections, or what the id of a picture ends with, which shows all
-    that draws it with `.svg` behind."""
+    """What is in a page, or only in these places: ids of sections, or what the id of a picture ends with. With `.svg`
+    behind it is all that draws the picture."""
     root = check_page(text)
     if not places:
         return "\n".join(lines(root)) + "\n"
@@ -150,6 +155,7 @@ def page_text(text, places=()):
             elif element.tag == "svg" and f"-{picture_id(element)}".endswith(f"-{place}"):
                 found += picture(element)
         if place.endswith(".svg"):
-            found += re.findall(rf'(?s)<svg [^>]*aria-labelledby="(?:\S*-)?{re.escape(place[:-4])}-title .*?</svg>', text)
+            named = rf'aria-labelledby="(?:\S*-)?{re.escape(place[:-4])}-title '
+            found += re.findall(rf"(?s)<svg [^>]*{named}.*?</svg>", text)
         found += [f"no {place}"] if len(found) == before else []
     return "\n".join(found) + "\n"
