@@ -62,6 +62,8 @@ def format_of(words, part, text):
         return "json"
     if "<svg" in text[:2000]:
         return "picture"
+    if words[:1] == ["report"]:
+        return "page"
     if part.endswith(".csv") or (part == "stdout" and words[-2:] == ["--csv", "-"]):
         return "csv"
     formatted = "--format" in words and part in ("stdout", *words[words.index("--format"):])
@@ -155,17 +157,22 @@ def check_picture(text, _):
         ElementTree.fromstring(picture)
 
 
+def check_page(text, _):
+    """Nothing in it steers anything; page_text.py, which put it into words, has checked all else."""
+    need(not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f]", text), "it steers the terminal")
+
+
 def check_table(text, words):
     """Nothing in it steers a terminal, and no line is wider than it."""
     colourless = re.sub(r"\x1b\[(?:0|1|31|32|33)m", "", text) if "always" in words else text
-    need(not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f]", colourless), "it steers the terminal")
+    check_page(colourless, words)
     wide = [line for line in colourless.split("\n") if len(line) > 200 and max(map(len, line.split())) < 100]
     need(not wide or "nhc" in words, f"a line is too wide: {wide}")
 
 
 CHECKS = {"json": check_json, "junit": check_junit, "github": check_github, "benchmark-action": check_benchmark_action,
           "markdown": check_markdown, "csv": check_csv, "prometheus": check_prometheus, "nagios": check_nagios,
-          "picture": check_picture, "table": check_table}
+          "picture": check_picture, "page": check_page, "table": check_table}
 
 
 def validators():

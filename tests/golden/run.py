@@ -20,12 +20,14 @@ import sys
 import textwrap
 
 from outcome import FAKE, PROGRAM, files_of, masked, part, run_command, working_folder
+from page_text import page_text
 from rows import change_row
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 BASES = (os.path.join(HERE, "bases"), os.path.join(os.path.dirname(os.path.dirname(HERE)), "bench", "results"))
 OWN = ("args", "expected", "stdin")  # what else is in a case's folder is input
 WIDTH, MOST_LINES = 100, 60
+PAGE = b"<!DOCTYPE html>"
 BROKEN = 99  # the exit code of a case that is written wrong, and of what a sanitizer finds
 
 
@@ -164,20 +166,32 @@ def place_inputs(case, folder):
     for name, text in files_of(case).items():
         if name in OWN:
             continue
-        path = os.path.join(folder, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        texts = {name: text}
         if name.endswith(".from"):
-            path = path.removesuffix(".from")
-            documents = documents_of(text.decode(), os.path.dirname(case))
-            text = b"".join(flat(d).encode(errors="surrogateescape") + b"\n" for d in documents)
-        with open(path, "wb") as file:
-            file.write(text)
+            name = name.removesuffix(".from")
+            documents = [flat(d).encode(errors="surrogateescape") + b"\n"
+                         for d in documents_of(text.decode(), os.path.dirname(case))]
+            texts = {name.replace("{n}", f"{n:02}"): text for n, text in enumerate(documents, 1)}
+            texts = texts if "{n}" in name else {name: b"".join(documents)}
+        for name, text in texts.items():
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(text)
     return files_of(folder)
 
 
 # ---- one case ----
+def page_of(text, places=()):
+    try:
+        return page_text(text.decode(), places).encode()
+    except ValueError as error:
+        raise Wrong(str(error)) from error
+
+
 def part_of(name, text):
-    """A part of what is expected: JSON for people, any other text as it is, nothing where there is none."""
+    """A part of what is expected: JSON and pages for people, any other text as it is, nothing where there is none."""
+    text = page_of(text) if text.startswith(PAGE) else text
     try:
         text = (pretty(parse(text.decode(), rounded)) + "\n").encode() if text.lstrip()[:1] in (b"{", b"[") else text
     except ValueError:
@@ -186,7 +200,9 @@ def part_of(name, text):
 
 
 def picked(text, paths):
-    """Only these members of a document."""
+    """Only these members of a document, or places of a page."""
+    if text.startswith(PAGE):
+        return page_of(text, paths)
     document = parse(text.decode(), rounded)
     rows = []
     for path in paths:

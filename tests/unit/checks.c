@@ -39,27 +39,6 @@ const cJSON *at(const cJSON *item, const char *path)
     return item;
 }
 
-void assert_text_at(const cJSON *root, const char *path, const char *expected)
-{
-    const char *text = cJSON_GetStringValue(at(root, path));
-    if (text == NULL)
-        fail_msg("%s is no text", path);
-    assert_string_equal(text, expected);
-}
-
-void assert_number_at(const cJSON *root, const char *path, double expected)
-{
-    const cJSON *item = at(root, path);
-    if (!cJSON_IsNumber(item) || item->valuedouble != expected)
-        fail_msg("%s is %.17g, not %.17g", path, cJSON_GetNumberValue(item), expected);
-}
-
-void assert_null_at(const cJSON *root, const char *path)
-{
-    if (!cJSON_IsNull(at(root, path)))
-        fail_msg("%s is not null", path);
-}
-
 /* ---- allocations that fail ---- */
 
 static size_t allocations_left; /* before they fail */

@@ -16,9 +16,6 @@ void assert_names(const struct xb_error *error, const char *path);
 
 /* The member at a path such as "results.0.reason". The test fails where there is none. */
 const cJSON *at(const cJSON *item, const char *path);
-void assert_text_at(const cJSON *root, const char *path, const char *expected);
-void assert_number_at(const cJSON *root, const char *path, double expected);
-void assert_null_at(const cJSON *root, const char *path);
 
 /* Writes `what`, which a fixture made, to the stream. */
 typedef enum xb_status (*writer)(FILE *stream, const void *what, struct xb_error *error);

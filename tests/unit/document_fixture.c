@@ -5,7 +5,6 @@
 #include "base/file_text.h"
 
 #include <cjson/cJSON.h>
-#include <math.h>
 
 /* ---- documents ---- */
 
@@ -163,12 +162,4 @@ void refuse_text(const char *text, size_t length, const char *expected)
     struct xb_error error = {.status = XB_OK};
     enum xb_status status = xb_record_parse(PATH, text, length, &record, &error);
     assert_refused(status, &record, &error, expected);
-}
-
-void assert_figure(double is, double should)
-{
-    if (isnan(should) ? !isnan(is) : isnan(is))
-        fail_msg("%.17g is not %.17g", is, should);
-    if (fabs(is - should) > 1e-9 * fabs(should))
-        fail_msg("%.17g is not %.17g", is, should);
 }

@@ -30,6 +30,3 @@ struct xb_record read_tree(cJSON *tree);
 /* It is refused with a message that says what is expected. */
 void refuse_tree(cJSON *tree, const char *expected);
 void refuse_text(const char *text, size_t length, const char *expected);
-
-/* Equal but for rounding; NAN where it should be. */
-void assert_figure(double is, double should);

@@ -103,8 +103,6 @@ xferbench_add_unit_apart(modes/sample_data WRAP xb_parallel_for read)
 xferbench_add_unit_apart(link/link_conditions WRAP xb_cpu_times_read xb_memory_probe_open xb_memory_probe_time
                          xb_memory_probe_close clock_gettime)
 xferbench_add_unit_apart(link/link_session WRAP xb_run_execute xb_pcie_hop_read xb_conditions_close xb_memory_probe_open)
-xferbench_add_unit_apart(report/report_fleet WRAP xb_fleet_read_text xb_fleet_judge xb_fleet_judgement_free)
-target_sources(test_report_fleet PRIVATE fuzz/check_markup.c)
 # Modes and backends of their own.
 xferbench_add_unit_apart(reading/reading MODES visitor)
 xferbench_add_unit_apart(backends/backend_choice BARE)

@@ -87,34 +87,6 @@ TEST(a_text_without_end_is_cut)
     assert_true(strlen(end(stream)) < 6000);
 }
 
-TEST(a_picture_has_a_title_and_a_description)
-{
-    const struct xb_picture picture = {"by size/1", "GB/s <by> size", "Curves & bands"};
-    FILE *stream = begin();
-    xb_svg_begin(stream, &picture, 640.0, 300.0, false);
-    xb_svg_end(stream);
-    const char *text = end(stream);
-    assert_has(text, "role=\"img\"");
-    assert_has(text, "aria-labelledby=\"by-size-1-title by-size-1-description\"");
-    assert_has(text, "<title id=\"by-size-1-title\">GB/s &lt;by&gt; size</title>");
-    assert_has(text, "<desc id=\"by-size-1-description\">Curves &amp; bands</desc>");
-    assert_lacks(text, "<style");
-}
-
-TEST(a_picture_alone_brings_what_it_needs)
-{
-    const struct xb_picture picture = {"x", "GB/s by size", ""};
-    FILE *stream = begin();
-    xb_svg_begin(stream, &picture, 640.0, 300.0, true);
-    xb_svg_end(stream);
-    const char *text = end(stream);
-    assert_has(text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg ");
-    assert_has(text, ".plot .series-8{color:");
-    assert_has(text, "@media screen and (prefers-color-scheme:dark){");
-    assert_has(text, ">GB/s by size</text>");
-    assert_has(text, "viewBox=\"0 -34 640 334\"");
-}
-
 /* ---- charts ---- */
 
 static const char *draw_points(const struct xb_point *points, size_t count)
