@@ -9,9 +9,6 @@
 #include "../doubles/damaged_backend.h"
 #include "codecs/codec.h"
 
-#include <stdio.h>
-#include <string.h>
-
 struct group damage_tests = {"damage", "damage", true, 0, {}};
 #define OWN_GROUP damage_tests
 

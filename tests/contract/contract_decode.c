@@ -8,10 +8,6 @@
 
 #include "codecs/codec.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct group decode_tests = {"decoding", "decoding", false, 0, {}};
 #define OWN_GROUP decode_tests
 /* Apart: a tool that runs each kernel by itself, to look for wrong accesses, would wait for the

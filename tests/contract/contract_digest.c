@@ -4,10 +4,6 @@
  * against the words' definition. */
 #include "contract.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct group digest_tests = {"digests", "digests", false, 0, {}};
 #define OWN_GROUP digest_tests
 

@@ -3,9 +3,6 @@
 /* Queues that are held, and events. */
 #include "contract.h"
 
-#include <stdio.h>
-#include <string.h>
-
 struct group event_tests = {"events", "holds and events", false, 0, {}};
 #define OWN_GROUP event_tests
 

@@ -3,9 +3,6 @@
 /* What kernels do, and managed memory. */
 #include "contract.h"
 
-#include <stdio.h>
-#include <string.h>
-
 struct group kernel_tests = {"kernels", "kernels and managed memory", false, 0, {}};
 #define OWN_GROUP kernel_tests
 

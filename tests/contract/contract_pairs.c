@@ -6,8 +6,6 @@
 #include "../doubles/fake_backend.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 struct group pair_tests = {"pairs", "two devices, ranges", false, 0, {}};
 #define OWN_GROUP pair_tests

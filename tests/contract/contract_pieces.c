@@ -4,10 +4,6 @@
  */
 #include "contract.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct group piece_tests = {"pieces", "pieces", false, 0, {}};
 #define OWN_GROUP piece_tests
 

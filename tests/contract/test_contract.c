@@ -15,10 +15,6 @@
 #include "../doubles/damaged_backend.h"
 #include "../doubles/fake_backend.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 const struct xb_backend *tested;
 struct fixture *f;
 

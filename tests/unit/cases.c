@@ -1,44 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* asprintf, strchrnul */
-#include "testing.h"
-
+#define _GNU_SOURCE /* getdelim, strsep */
 #include "cases.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *file_name;
 static size_t line_number;
 
 void fail_case(const char *format, ...)
 {
-    char text[1000];
+    char text[4000];
     va_list values;
     va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
     va_end(values);
-    fail_msg("%s:%zu: %s", file_name, line_number, text);
+    fail_msg("%s.txt:%zu: %s", file_name, line_number, text);
     abort(); /* nobody comes here */
 }
 
 /* ---- words ---- */
 
-static char unescaped(char **from)
+char unescaped(const char **from)
 {
+    static const char letters[] = "n\nr\rt\t";
     char c = *(*from)++;
     if (c != '\\')
         return c;
     c = *(*from)++;
-    if (c != 'x')
-        return c == 'n' ? '\n' : c;
-    char digits[] = {(*from)[0], (*from)[1], '\0'};
-    *from += 2;
-    return (char)strtoul(digits, NULL, 16);
+    if (c == 'x') {
+        const char digits[] = {(*from)[0], (*from)[1], '\0'};
+        *from += 2;
+        return (char)strtoul(digits, NULL, 16);
+    }
+    const char *letter = strchr(letters, c);
+    return letter != NULL && c > ' ' ? letter[1] : c;
 }
 
-/* Splits a line in place: at blanks that are in no quotes, of either kind. " #" begins a comment.
- */
+/* Splits a line in place. " #" begins a comment. */
 static void split(char *line, char **words)
 {
     size_t count = 0;
@@ -51,7 +49,7 @@ static void split(char *line, char **words)
             if (quote != '\0' ? *from == quote : strchr("'\"", *from) != NULL)
                 quote = *from++ == quote ? '\0' : from[-1];
             else
-                *to++ = unescaped(&from);
+                *to++ = unescaped((const char **)&from);
         }
         from += *from != '\0';
         *to = '\0';
@@ -112,18 +110,6 @@ const char *item_of(const char *list, size_t number)
 
 /* ---- the file ---- */
 
-static void run_line(char *line, const struct verb *verbs, size_t count, FILE *told)
-{
-    char *words[MOST_WORDS];
-    split(line, words);
-    for (size_t i = 0; i < count; i++)
-        if (words[0] != NULL && strcmp(verbs[i].name, words[0]) == 0) {
-            verbs[i].run(told, words);
-            return;
-        }
-    fail_case("nobody knows \"%s\"", words[0]);
-}
-
 static char *text_of(const char *path)
 {
     char *text = NULL;
@@ -135,85 +121,78 @@ static char *text_of(const char *path)
     return text;
 }
 
-/* Where the lines end that are no blank one. */
-static char *end_of(char *lines)
+/* What it tells has no control characters, which would look like nothing in the file. */
+static void run_line(FILE *out, char **words, const struct verb *verb)
 {
-    while (*lines != '\0' && *lines != '\n') {
-        char *end = strchrnul(lines, '\n');
-        lines = end + (*end == '\n');
-    }
-    return lines;
-}
-
-/* Without control characters, which would look like nothing in the file. */
-static char *readable(char *text)
-{
-    char *own = NULL;
+    char *text = NULL;
     size_t size = 0;
-    FILE *stream = open_memstream(&own, &size);
-    for (const char *c = text; *c != '\0'; c++)
-        fprintf(stream, (unsigned char)*c < ' ' && *c != '\n' ? "\\x%02x" : "%c", *c);
-    fclose(stream);
+    while (verb->name != NULL && strcmp(verb->name, words[0]) != 0)
+        verb++;
+    if (verb->run == NULL)
+        fail_case("nobody knows \"%s\"", words[0]);
+    FILE *told = open_memstream(&text, &size);
+    verb->run(told, words);
+    fclose(told);
+    for (const char *c = text; *c != '\0'; c++) {
+        fputs(c == text || c[-1] == '\n' ? "  " : "", out);
+        fprintf(out, (unsigned char)*c < ' ' && *c != '\n' ? "\\x%02x" : "%c", *c);
+    }
     free(text);
-    return own;
 }
 
-void run_cases(const char *path, const struct verb *verbs, size_t count, void (*begin)(void),
-               void (*tell)(FILE *told))
+/* The first line that differs, and the title that it stands below. */
+static void tell_difference(const char *expected, const char *came)
 {
-    char full[PATH_MAX], title[200] = "", *told_text = NULL, *now_text = NULL;
-    size_t size = 0, cases = 0, wrong = 0;
-    snprintf(full, sizeof full, "%s/tests/unit/%s", SOURCE, path);
-    char *text = text_of(full);
-    FILE *told = open_memstream(&told_text, &size), *now = open_memstream(&now_text, &size);
-    bool was_title = false;
-    file_name = path;
+    const char *title = expected;
+    size_t start = 0;
     line_number = 1;
-    for (char *line = text, *next; *line != '\0'; line = next, line_number++) {
-        next = strchrnul(line, '\n');
-        next += *next == '\n';
-        fprintf(now, "%.*s", (int)(next - line), line);
-        bool is_title = *line == '#';
-        if (strncmp(line, "----\n", 5) == 0) {
-            if (tell != NULL)
-                tell(told);
-            fclose(told);
-            told_text = readable(told_text);
-            fputs(told_text, now);
-            char *end = end_of(next);
-            bool same = strlen(told_text) == (size_t)(end - next) &&
-                        strncmp(told_text, next, (size_t)(end - next)) == 0;
-            if (!same)
-                fprintf(stderr, "%s:%zu: %s\n-- expected:\n%.*s-- told:\n%s", path, line_number,
-                        title, (int)(end - next), next, told_text);
-            wrong += !same;
-            cases++;
-            free(told_text);
-            told = open_memstream(&told_text, &size);
-            for (next = end, end = line + 5; end < next; end++)
-                line_number += *end == '\n';
-        } else if (is_title && !was_title) {
-            snprintf(title, sizeof title, "%.*s", (int)strcspn(line, "\n"), line);
-            if (begin != NULL)
-                begin();
-        } else if (!is_title && *line != '\n') {
-            char *words = strndup(line, (size_t)(next - line));
-            run_line(words, verbs, count, told);
-            free(words);
+    for (size_t i = 0; expected[i] == came[i]; i++)
+        if (expected[i] == '\n') {
+            start = i + 1;
+            line_number++;
+            if (strncmp(expected + start, "##", 2) == 0)
+                title = expected + start;
         }
-        was_title = is_title;
+    fail_case("%.*s\nexpected: %.*s\ncame:     %.*s\nXB_UPDATE=1 writes what came.",
+              (int)strcspn(title, "\n"), title, (int)strcspn(expected + start, "\n"),
+              expected + start, (int)strcspn(came + start, "\n"), came + start);
+}
+
+void run_cases(const char *name, const struct verb *verbs, void (*begin)(void))
+{
+    char path[PATH_MAX], *came = NULL, *words[MOST_WORDS];
+    size_t size = 0, commands = 0;
+    bool is_title = false;
+    snprintf(path, sizeof path, "%s/tests/unit/%s.txt", SOURCE, name);
+    char *expected = text_of(path), *own = strdup(expected), *rest = own;
+    FILE *out = open_memstream(&came, &size);
+    file_name = name;
+    line_number = 0;
+    for (char *line = strsep(&rest, "\n"); rest != NULL; line = strsep(&rest, "\n")) {
+        bool was_title = is_title;
+        line_number++;
+        if (strncmp(line, "  ", 2) == 0)
+            continue; /* what is expected */
+        fprintf(out, "%s\n", line);
+        is_title = strncmp(line, "##", 2) == 0;
+        if (is_title && !was_title && begin != NULL)
+            begin();
+        split(line, words);
+        if (words[0] != NULL) {
+            run_line(out, words, verbs);
+            commands++;
+        }
     }
-    fclose(told);
-    fclose(now);
-    if (wrong > 0 && getenv("XB_UPDATE") != NULL) {
-        FILE *file = fopen(full, "w");
+    fclose(out);
+    assert_true(commands > 0);
+    if (getenv("XB_UPDATE") != NULL) {
+        FILE *file = fopen(path, "w");
         assert_non_null(file);
-        fputs(now_text, file);
-        fclose(file);
+        assert_true(fputs(came, file) >= 0 && fclose(file) == 0);
+    } else if (strcmp(expected, came) != 0) {
+        tell_difference(expected, came);
     }
-    free(text);
-    free(told_text);
-    free(now_text);
-    if (wrong > 0 || cases == 0)
-        fail_msg("%zu of %zu cases of %s", wrong, cases, path);
+    free(own);
+    free(expected);
+    free(came);
 }

@@ -1,43 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* Tests that are written as text, in a file beside the test's:
+/* Tests that are written as text: commands, and below each what comes of it, two spaces from the
+ * left.
  *
- *     # A loss of 3 % is a regression.
- *     both pinned/h2d/1M 0.97
- *     ----
- *     REGRESSION, exit 1: ...
+ *     ## A loss of 3 % is a regression.
+ *     # why that is right
+ *     both pinned/h2d/1M 0.97      # a comment
+ *     compare
+ *       REGRESSION, exit 1: ...
  *
- * Each line above the dashes is a verb of the test and its words. What verbs print, and `tell` at
- * the dashes, must be what stands below them, up to a blank line. What follows without a title of
- * its own goes on where the case before it ended. XB_UPDATE=1 in the environment writes the file
- * anew: read the diff before you commit it. Include after testing.h. */
+ * Each title begins anew; what stands below a line without one goes on. Words are apart by blanks
+ * that are in no quotes, of either kind; \n, \r, \t, \\ and \x1B are as in C. XB_UPDATE=1 in the
+ * environment writes what comes: read the diff before you commit it. */
 
-#include <stdbool.h>
-#include <stdio.h>
+#include "testing.h"
 
 #define MOST_WORDS 40
 
 struct verb {
-    const char *name;
-    /* words[0] is the name; NULL stands behind the last. */
+    const char *name; /* NULL in the last row, which takes all other commands or, empty, none */
+    /* words[0] is the name; NULL stands behind the last. They stay until the file ends. */
     void (*run)(FILE *told, char **words);
 };
 
-/* The parameter of a verb that tells nothing. */
+/* The parameters of a verb that tells nothing, and of one that takes nothing. */
 #define UNTOLD __attribute__((unused)) FILE *told
+#define NO_WORDS __attribute__((unused)) char **words
 
-/* `path` is below tests/unit/. `begin` starts a case; it and `tell` may be NULL. */
-void run_cases(const char *path, const struct verb *verbs, size_t count, void (*begin)(void),
-               void (*tell)(FILE *told));
-#define RUN_CASES(path, verbs, begin, tell)                                                        \
-    run_cases(path, verbs, sizeof(verbs) / sizeof *(verbs), begin, tell)
+/* Of tests/unit/NAME.txt. `begin`, which may be NULL, is called at each title. */
+void run_cases(const char *name, const struct verb *verbs, void (*begin)(void));
+#define TEST_CASES(what_holds, name, verbs, begin)                                                 \
+    TEST(what_holds)                                                                               \
+    {                                                                                              \
+        run_cases(name, verbs, begin);                                                             \
+    }
 
 /* Ends the test, and says which line is wrong. */
 void fail_case(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 /* ---- words ---- */
 
+/* The next character, which may be one that a backslash begins. */
+char unescaped(const char **from);
 /* The text behind "name=" among the words, or NULL. */
 const char *value_of(char **words, const char *name);
 double number_of(const char *word);

@@ -4,8 +4,6 @@
 
 #include <ctype.h>
 
-#include "testing.h"
-
 void assert_has(const char *text, const char *part)
 {
     if (strstr(text, part) == NULL)

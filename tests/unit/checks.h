@@ -3,10 +3,10 @@
 
 /* What the tests of several formats ask of a text or of a JSON tree. */
 
+#include "testing.h"
 #include "xferbench/error.h"
 
 #include <cjson/cJSON.h>
-#include <stdio.h>
 
 void assert_has(const char *text, const char *part);
 void assert_lacks(const char *text, const char *part);

@@ -6,8 +6,6 @@
 
 #include <cjson/cJSON.h>
 
-#include "testing.h"
-
 /* ---- documents ---- */
 
 const char *result_text;

@@ -4,6 +4,7 @@
 /* Result files made by hand, as trees that a test changes before they are read. */
 
 #include "record/record.h"
+#include "testing.h"
 #include "xferbench/error.h"
 
 #include <cjson/cJSON.h>

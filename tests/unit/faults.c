@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "testing.h"
-
 struct fault faults[FAULT_KINDS];
 struct fault_clock fault_clock;
 struct fault_said fault_said;

@@ -13,8 +13,7 @@
  *
  * clear_faults() disarms all: call it before each test.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "testing.h"
 
 enum fault_kind {
     FAULT_OPEN,

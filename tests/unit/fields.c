@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "testing.h"
+#include "fields.h"
 
 #include "cases.h"
-#include "fields.h"
 
 /* Whether the first name of the path, or one of several with "+" between them, is the key. */
 static bool names_key(const char *path, const char *key)

@@ -3,15 +3,14 @@
 
 /* A temporary directory, in TMPDIR where that is set, in which a test lays out files as /proc and
  * /sys have them. For cmocka: both functions below serve as setup and teardown of a test, whose
- * state is the directory's path. Include after cmocka.h. */
+ * state is the directory's path. */
+
+#include "testing.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -71,3 +70,5 @@ static inline size_t entries_in(const char *path)
     closedir(folder);
     return count - 2; /* . and .. */
 }
+
+#define TREE_TEST(name) TEST_WITH(name, make_tree, remove_tree)

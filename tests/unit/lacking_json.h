@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "testing.h"
+
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <stdlib.h>
 
 /* cJSON without memory for one piece: the so-manyth that it asks for from then on, counted from 1;
  * 0 for none. A document that somebody gives may be too large. */

@@ -7,11 +7,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "testing.h"
 
 const struct format formats[FORMATS] = {{"txt", xb_link_table_write},
                                         {"nagios", xb_link_nagios_write},

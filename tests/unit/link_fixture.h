@@ -4,6 +4,7 @@
 /* Reports made by hand, for the tests of what is written about them. */
 
 #include "link/report.h"
+#include "testing.h"
 
 #define NASTY "a \"q\" | 'b' `c` $(d) \\ <e>;\nsecond\r\tline \xff\xc0 end \xe2\x82"
 #define GPUS 2

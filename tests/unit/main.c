@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
-#include <stdlib.h>
-
 int main(int argc, char **argv)
 {
     return argc == 2 ? run_topic(argv[1]) : EXIT_FAILURE;

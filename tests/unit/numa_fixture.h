@@ -3,15 +3,13 @@
 
 /*
  * A machine with NUMA nodes, on any machine: hwloc's description is one of the tests', and what it
- * would ask the kernel is answered here. Include after cmocka.h, from one file of a program, which
- * defines _GNU_SOURCE.
+ * would ask the kernel is answered here. Include from one file of a program, which defines
+ * _GNU_SOURCE.
  */
+#include "testing.h"
+
 #include <errno.h>
 #include <hwloc.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static struct {
     char cpus[64];  /* that the thread was bound to last, as a list: "0-1" */

@@ -4,17 +4,13 @@
 /*
  * PCI devices as sysfs shows them, laid out under a folder that takes the place of
  * /sys/bus/pci/devices: every function in the folder of the one above it, and a symbolic link to
- * each where it is looked for. Include after cmocka.h.
+ * each where it is looked for.
  *
  * pcie_fixture_scenario(root, name) builds one of those named below, whose device is always
  * PCIE_FIXTURE_DEVICE.
  */
 
 #include "fixture_tree.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define PCIE_FIXTURE_DEVICE "0000:0f:00.0"
 

@@ -2,15 +2,12 @@
 #pragma once
 
 /*
- * Records made by hand, as if read from a file of some processes on one H200. Include after
- * cmocka.h. Texts are borrowed; the rest is released by xb_record_free.
+ * Records made by hand, as if read from a file of some processes on one H200. Texts are
+ * borrowed; the rest is released by xb_record_free.
  */
 #include "record/making.h"
 #include "record/rows.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "testing.h"
 
 #define FIXTURE_CASES 64
 #define FIXTURE_FACTS 16

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* getline */
 #include "rows.h"
 
+#include "cases.h"
+
 #include <ctype.h>
 
 #define ARROW " ->" /* and a blank, or the end of the line */
@@ -19,24 +21,14 @@ static char *trimmed(char *text)
 /* Between `` what a backslash begins is what it is in C. */
 static char *unquoted(char *text)
 {
-    static const char letters[] = "n\nr\rt\t";
     size_t length = strlen(text);
     if (length < 2 || text[0] != '`' || text[length - 1] != '`')
         return text;
     text[length - 1] = '\0';
     char *to = ++text;
-    for (const char *from = text; *from != '\0'; from++) {
-        const char *letter = *from == '\\' ? strchr(letters, from[1]) : NULL;
-        if (*from != '\\')
-            *to++ = *from;
-        else if (from[1] == 'x') {
-            *to++ = (char)strtol((char[]){from[2], from[3], '\0'}, NULL, 16);
-            from += 3;
-        } else {
-            *to++ = letter != NULL ? letter[1] : from[1];
-            from++;
-        }
-    }
+    const char *from = text;
+    while (*from != '\0')
+        *to++ = unescaped(&from);
     *to = '\0';
     return text;
 }

@@ -13,9 +13,8 @@
  * with these, and with \n, \r, \t, \\ and \x1B as in C. In what is said "..." stands for any text.
  * Several lines of it stand below the row, each behind "|".
  */
-#include "xferbench/error.h"
-
 #include "testing.h"
+#include "xferbench/error.h"
 
 #define ROW_PARTS 16
 #define ROW_TEXT 8192

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "testing.h"
-
 #include "run_fixture.h"
 
 #include "machine/host_memory.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 void hurry(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
 {
@@ -58,8 +53,8 @@ static void note_copy(const char *name, const struct xb_queue *queue,
     if (notes == NULL)
         return;
     unsigned source_number = number_of(BUFFER, source);
-    fprintf(notes, "    queue %u: %s %llu B from %u+%llu to %u+%llu\n", number_of(QUEUE, queue),
-            name, (unsigned long long)bytes, source_number, (unsigned long long)from,
+    fprintf(notes, "  queue %u: %s %llu B from %u+%llu to %u+%llu\n", number_of(QUEUE, queue), name,
+            (unsigned long long)bytes, source_number, (unsigned long long)from,
             number_of(BUFFER, target), (unsigned long long)to);
 }
 
@@ -67,7 +62,7 @@ static enum xb_status compute(struct xb_queue *queue, struct xb_buffer *buffer, 
                               uint64_t bytes, uint64_t steps, struct xb_error *error)
 {
     if (notes != NULL)
-        fprintf(notes, "    queue %u: %llu steps on %llu B of %u+%llu\n", number_of(QUEUE, queue),
+        fprintf(notes, "  queue %u: %llu steps on %llu B of %u+%llu\n", number_of(QUEUE, queue),
                 (unsigned long long)steps, (unsigned long long)bytes, number_of(BUFFER, buffer),
                 (unsigned long long)offset);
     return xb_fake_backend.queue_compute(queue, buffer, offset, bytes, steps, error);
@@ -79,7 +74,7 @@ static enum xb_status decode(struct xb_queue *queue, const struct xb_decoding *d
     note_copy("restore", queue, decoding->target, decoding->target_offset, decoding->source,
               decoding->source_offset, decoding->bytes);
     if (notes != NULL)
-        fprintf(notes, "      of %llu B\n", (unsigned long long)decoding->source_bytes);
+        fprintf(notes, "    of %llu B\n", (unsigned long long)decoding->source_bytes);
     return xb_fake_backend.queue_decode(queue, decoding, error);
 }
 
@@ -87,8 +82,7 @@ static enum xb_status event_record(struct xb_event *event, struct xb_queue *queu
                                    struct xb_error *error)
 {
     if (notes != NULL)
-        fprintf(notes, "    queue %u: record %u\n", number_of(QUEUE, queue),
-                number_of(EVENT, event));
+        fprintf(notes, "  queue %u: record %u\n", number_of(QUEUE, queue), number_of(EVENT, event));
     return xb_fake_backend.event_record(event, queue, error);
 }
 
@@ -96,22 +90,21 @@ static enum xb_status wait_event(struct xb_queue *queue, struct xb_event *event,
                                  struct xb_error *error)
 {
     if (notes != NULL)
-        fprintf(notes, "    queue %u: after %u\n", number_of(QUEUE, queue),
-                number_of(EVENT, event));
+        fprintf(notes, "  queue %u: after %u\n", number_of(QUEUE, queue), number_of(EVENT, event));
     return xb_fake_backend.queue_wait_event(queue, event, error);
 }
 
 static enum xb_status event_wait(struct xb_event *event, struct xb_error *error)
 {
     if (notes != NULL)
-        fprintf(notes, "    host: wait for %u\n", number_of(EVENT, event));
+        fprintf(notes, "  host: wait for %u\n", number_of(EVENT, event));
     return xb_fake_backend.event_wait(event, error);
 }
 
 static enum xb_status queue_wait(struct xb_queue *queue, struct xb_error *error)
 {
     if (notes != NULL)
-        fprintf(notes, "    host: wait for queue %u\n", number_of(QUEUE, queue));
+        fprintf(notes, "  host: wait for queue %u\n", number_of(QUEUE, queue));
     return xb_fake_backend.queue_wait(queue, error);
 }
 

@@ -4,8 +4,7 @@
 /*
  * Runs over the fake backend, from the command line's words to the results. Its virtual time is
  * exact: the right answers follow from what its operations cost (fake_backend.h). A byte takes an
- * engine 1 ns, and the n-th queue of a device is n times as slow as the first. Include after
- * cmocka.h.
+ * engine 1 ns, and the n-th queue of a device is n times as slow as the first.
  *
  * The host's clock goes on by itself here, but a test can also put it forward. Every warm-up sample
  * does: with the 10 ms that start() gives a case, one warm-up sample is enough.
@@ -14,13 +13,11 @@
 #include "doubles/fake_backend.h"
 #include "measure/run.h"
 #include "run/request.h"
+#include "testing.h"
 
 #include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define MIB 1048576.0
 /* What a chunk of 1 MiB takes a copy engine by the first queue. */
 #define CHUNK_S (MIB * XB_FAKE_SECONDS_PER_BYTE)

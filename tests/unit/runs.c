@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "testing.h"
-
 #include "runs.h"
-
-#include "text_cases.h"
 
 #include "base/clock.h"
 #include "base/units.h"
@@ -15,8 +11,6 @@
 
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* ---- what can be set, and shown ---- */
@@ -181,7 +175,7 @@ static void print_samples(FILE *out, const struct xb_samples *samples, const cha
 
 static void print_figures(FILE *out, const struct xb_result *result)
 {
-    const char *between = "    ";
+    const char *between = "  ";
     for (size_t i = 0; i < result->figure_count; i++) {
         const struct xb_result_figure *figure = &result->figures[i];
         const char *name = figure->figure->name;
@@ -223,7 +217,7 @@ static void print_timeline(FILE *out, const struct xb_timeline *timeline)
     for (size_t i = 0; i < timeline->span_count; i++) {
         const struct xb_timeline_span *span = &timeline->spans[i];
         const struct xb_track *track = &timeline->tracks[span->track];
-        fprintf(out, "    %s %u.%u: %s", track->kind == XB_TRACK_QUEUE ? "queue" : "thread",
+        fprintf(out, "  %s %u.%u: %s", track->kind == XB_TRACK_QUEUE ? "queue" : "thread",
                 track->device, track->number, span->name);
         fprintf(out, ", %.6g to %.6g us", span->begin * 1e6, span->end * 1e6);
         if (span->bytes > 0)
@@ -233,7 +227,7 @@ static void print_timeline(FILE *out, const struct xb_timeline *timeline)
         fprintf(out, "\n");
     }
     if (timeline->left_out > 0)
-        fprintf(out, "    %" PRIu64 " left out\n", timeline->left_out);
+        fprintf(out, "  %" PRIu64 " left out\n", timeline->left_out);
 }
 
 static void print_ok(FILE *out, const struct xb_result *result)
@@ -259,7 +253,7 @@ static void print_ok(FILE *out, const struct xb_result *result)
 static void print_result(FILE *out, const struct xb_result *result)
 {
     char text[256];
-    fprintf(out, "  %s", xb_case_text(&result->test, text, sizeof text));
+    fprintf(out, "%s", xb_case_text(&result->test, text, sizeof text));
     if (result->row.status == XB_RESULT_OK)
         print_ok(out, result);
     else
@@ -267,14 +261,14 @@ static void print_result(FILE *out, const struct xb_result *result)
                 result->row.verified == XB_VERIFIED_FALSE ? ", wrong" : "", result->reason);
     print_figures(out, result);
     if (is_shown("alone") && result->wall_times.count > 0) {
-        fprintf(out, "    alone %zu x ", result->wall_times.count);
+        fprintf(out, "  alone %zu x ", result->wall_times.count);
         print_samples(out, &result->wall_times, XB_UNIT_SECONDS);
         fprintf(out, ", submitted in ");
         print_samples(out, &result->submit_times, XB_UNIT_SECONDS);
         fprintf(out, "\n");
     }
     if (is_shown("placements") && result->placement_count > 0) {
-        fprintf(out, "    placements of");
+        fprintf(out, "  placements of");
         for (size_t i = 0; i < result->placement_count; i++)
             fprintf(out, " %zu", result->placement_samples[i]);
         fprintf(out, " samples: median %.6g GB/s", result->bandwidth.median / 1e9);
@@ -284,7 +278,7 @@ static void print_result(FILE *out, const struct xb_result *result)
         fprintf(out, "\n");
     }
     for (size_t i = 0; is_shown("warnings") && i < result->row.warning_count; i++)
-        fprintf(out, "    warning: %s\n", result->warnings[i]);
+        fprintf(out, "  warning: %s\n", result->warnings[i]);
     if (result->timeline != NULL)
         print_timeline(out, result->timeline);
 }
@@ -296,12 +290,12 @@ static void print_estimate(FILE *out, const struct xb_run *run)
     for (size_t i = 0; i < run->case_count; i += xb_run_rows_of(run, i)) {
         const char *skips = xb_estimate_skips(run, i, xb_run_rows_of(run, i), &error);
         if (skips != NULL)
-            fprintf(out, "  skips: %s\n", skips);
+            fprintf(out, "skips: %s\n", skips);
         else
-            fprintf(out, "  %.6g s\n", xb_estimate_case(run, i, xb_run_rows_of(run, i)).likely);
+            fprintf(out, "%.6g s\n", xb_estimate_case(run, i, xb_run_rows_of(run, i)).likely);
     }
     fprintf(out,
-            "  %zu rows, %zu skipped: %.6g s, %.6g to %.6g; %" PRIu64 " B of the host, %" PRIu64
+            "%zu rows, %zu skipped: %.6g s, %.6g to %.6g; %" PRIu64 " B of the host, %" PRIu64
             " B of the device\n",
             all.rows, all.skipped, all.time.likely, all.time.least, all.time.most, all.host_bytes,
             all.device_bytes);
@@ -310,8 +304,8 @@ static void print_estimate(FILE *out, const struct xb_run *run)
 /* ---- commands ---- */
 
 static struct xb_run *running;
-static FILE *steps; /* takes what is done in the second sample */
-static double told; /* of the latest warm-up sample */
+static FILE *steps;         /* takes what is done in the second sample */
+static double warm_up_rate; /* of the latest warm-up sample */
 
 static void steer(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
 {
@@ -321,7 +315,7 @@ static void steer(void *argument, const struct xb_run *run, size_t samples, doub
     if (is_time && run->done_count == 0)
         running->deadline = xb_clock_now();
     if (samples == 0)
-        told = bandwidth;
+        warm_up_rate = bandwidth;
     if (is_shown("steps"))
         note_steps(samples == 1 ? steps : NULL);
     if (steered.damage_after > 0)
@@ -335,16 +329,17 @@ static void rest(void *argument, const struct xb_run *run)
     atomic_fetch_add(&clock_ahead_ns, (long long)(steered.rest_s * 1e9));
 }
 
-static void command(FILE *out, const char *const *words, bool measures)
+static void command(FILE *out, char **words)
 {
+    bool measures = words[0][0] == 'r';
     const struct xb_run_observer observer = {.progress = steer, .finished = rest};
     struct fixture f;
     struct xb_error error = {0};
-    if (start(&f, &words[1], &error) != XB_OK) {
-        fprintf(out, "  refused: %s\n", error.message);
+    if (start(&f, (const char *const *)&words[1], &error) != XB_OK) {
+        fprintf(out, "refused: %s\n", error.message);
         assert_int_equal(error.status, XB_ERR_USAGE);
     } else if (!measures && is_shown("count")) {
-        fprintf(out, "  %zu cases\n", f.run.case_count);
+        fprintf(out, "%zu cases\n", f.run.case_count);
     } else if (!measures && is_shown("estimate")) {
         print_estimate(out, &f.run);
     } else if (!measures) {
@@ -352,7 +347,7 @@ static void command(FILE *out, const char *const *words, bool measures)
         for (size_t i = 0; i < f.run.case_count; i++) {
             const struct xb_case *test = &f.run.results[i].test;
             struct xb_needs needs = xb_case_needs(test);
-            fprintf(out, "  %s%s", xb_case_text(test, text, sizeof text),
+            fprintf(out, "%s%s", xb_case_text(test, text, sizeof text),
                     test->latency ? ", latency" : "");
             if (is_shown("needs"))
                 fprintf(out, ": %" PRIu64 " B of the host, %" PRIu64 " B of the device",
@@ -360,7 +355,7 @@ static void command(FILE *out, const char *const *words, bool measures)
             fprintf(out, "\n");
         }
         for (size_t i = 0; is_shown("devices") && i < f.run.device_count; i++)
-            fprintf(out, "  device %u\n", f.run.devices[i].info.index);
+            fprintf(out, "device %u\n", f.run.devices[i].info.index);
     } else {
         running = &f.run;
         f.run.keeps_timelines = is_shown("timeline");
@@ -380,42 +375,38 @@ static void command(FILE *out, const char *const *words, bool measures)
         fputs(text, out);
         free(text);
         if (is_shown("told"))
-            fprintf(out, "  told %.6g GB/s\n", told / 1e9);
+            fprintf(out, "told %.6g GB/s\n", warm_up_rate / 1e9);
         if (is_shown("deadline_met"))
-            fprintf(out, "  deadline %s\n", f.run.deadline_met ? "met" : "not met");
+            fprintf(out, "deadline %s\n", f.run.deadline_met ? "met" : "not met");
         for (size_t i = 0; i < COUNT_OF(fields); i++)
             if (is_shown(fields[i].name))
-                fprintf(out, "  %s %llu\n", fields[i].name, seen(i));
+                fprintf(out, "%s %llu\n", fields[i].name, seen(i));
     }
     finish(&f);
 }
 
-static void begin_paragraph(void)
+static void show(UNTOLD, char **words)
+{
+    memcpy(shown, words, sizeof shown);
+}
+
+static void alter(UNTOLD, char **words)
+{
+    for (char **word = words + 1; *word != NULL; word++) {
+        char *value = strchr(*word, '=');
+        if (value != NULL)
+            *value++ = '\0';
+        set(*word, value != NULL ? value : "1");
+    }
+}
+
+const struct verb run_verbs[] = {
+    {"show", show}, {"fake", alter}, {"run", command}, {"plan", command}, {NULL, NULL},
+};
+
+void begin_runs(void)
 {
     reset_fake();
     memset(&steered, 0, sizeof steered);
     shown[0] = NULL;
-}
-
-static void obey(FILE *out, const char *const *words)
-{
-    if (strcmp(words[0], "show") == 0) {
-        memcpy(shown, words, sizeof shown);
-    } else if (strcmp(words[0], "fake") == 0) {
-        for (size_t i = 1; words[i] != NULL; i++) {
-            char name[64];
-            const char *value = strchr(words[i], '=');
-            snprintf(name, sizeof name, "%.*s",
-                     (int)(value != NULL ? value - words[i] : (long)strlen(words[i])), words[i]);
-            set(name, value != NULL ? value + 1 : "1");
-        }
-    } else {
-        assert_true(strcmp(words[0], "run") == 0 || strcmp(words[0], "plan") == 0);
-        command(out, words, words[0][0] == 'r');
-    }
-}
-
-void expect_runs(const char *name)
-{
-    expect_text(name, begin_paragraph, obey);
 }

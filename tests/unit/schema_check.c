@@ -4,8 +4,6 @@
 
 #include "base/file_text.h"
 
-#include "testing.h"
-
 /* What "#/$defs/NAME" refers to; the node itself where it is no reference. */
 static const cJSON *resolve(const cJSON *schema, const cJSON *node)
 {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/json_fields.h"
+#include "testing.h"
 
 /* Fails the test unless the schema, a file of docs/, describes each field of the table and of the
  * tables in it: as a member that is required, of its type, and null exactly where a reader takes

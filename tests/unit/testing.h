@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
 /* The parameter of a function that has no use for cmocka's state. */
 #define NO_STATE __attribute__((unused)) void **state
 

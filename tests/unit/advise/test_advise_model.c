@@ -5,9 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-
-#include "testing.h"
 
 /* Whether a row of the file tells what its smaller rows took. */
 static void assert_bounds_hold(const char *file, const struct xb_cost *cost, size_t row)

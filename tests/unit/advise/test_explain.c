@@ -3,11 +3,9 @@
 #include "base/memory.h"
 #include "explain/explain.h"
 #include "random.h"
+#include "testing.h"
 
 #include <math.h>
-#include <stdbool.h>
-
-#include "testing.h"
 
 #define SPANS 10000
 #define TIME 60000 /* nanoseconds */

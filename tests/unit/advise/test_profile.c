@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traces that are long, or cut anywhere: golden/trace has those of every kind. */
 #define _GNU_SOURCE /* nftw */
+#include "fixture_tree.h"
 #include "trace/profile.h"
 
 #ifdef HAS_ZLIB
 #include <zlib.h>
 #endif
-
-#include "testing.h"
-
-#define WITH_TREE(test) TEST_WITH(test, make_tree, remove_tree)
-
-#include "fixture_tree.h"
 
 #define COPY(name, ts, link, more)                                                                 \
     "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy " name "\",\"pid\":0,\"tid\":7,"       \
@@ -41,7 +36,7 @@ static void read_text(void **state, const char *text)
 }
 
 /* Longer than what is looked at, and deeper than cJSON goes: passed over. */
-WITH_TREE(passes_over_what_is_too_long)
+TREE_TEST(passes_over_what_is_too_long)
 {
     enum { MANY = 1 << 20 };
     char *text = malloc(2 * MANY + 1000), *at = text;
@@ -65,7 +60,7 @@ WITH_TREE(passes_over_what_is_too_long)
     free(text);
 }
 
-WITH_TREE(keeps_what_came_before_a_cut)
+TREE_TEST(keeps_what_came_before_a_cut)
 {
     static const char text[] =
         "{\"traceEvents\": [" COPY("DtoD", "1", "1", "") "," COPY("DtoD", "2", "2", "") "]}";
@@ -111,7 +106,7 @@ TEST(keeps_names_and_tracks_once)
 }
 
 /* A program is named while its name, the last one that fits, moves all names. */
-WITH_TREE(names_programs_whose_names_move_all)
+TREE_TEST(names_programs_whose_names_move_all)
 {
     char text[8192];
     for (int count = 0; count < 64; count++) {
@@ -126,7 +121,7 @@ WITH_TREE(names_programs_whose_names_move_all)
 }
 
 #ifdef HAS_ZLIB
-WITH_TREE(unpacks_gzip)
+TREE_TEST(unpacks_gzip)
 {
     char path[PATH_MAX];
     static const char text[] = "[" COPY("DtoD", "1", "1", "") "," COPY("DtoD", "2", "2", "") "]";

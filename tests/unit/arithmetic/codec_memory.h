@@ -4,12 +4,8 @@
 /* Memory for tests of encoders and decoders. Who includes this defines _POSIX_C_SOURCE 200809L and
  * includes cmocka.h before. */
 
+#include "testing.h"
 #include "xferbench/format.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Exactly so many bytes, aligned as chunks are: AddressSanitizer sees an access behind them. */
 static inline unsigned char *aligned_bytes(size_t bytes)

@@ -3,10 +3,9 @@
 #include "codecs/codec.h"
 #include "codecs/formats.h"
 #include "codecs/widen.h"
+#include "testing.h"
 
 #include <math.h>
-
-#include "testing.h"
 
 /* What the small numbers are is computed here from their fields, as their standards have it. */
 

@@ -2,11 +2,9 @@
 /* The distributions by which a fleet is judged. */
 #include "fleet/internal.h"
 #include "random.h"
+#include "testing.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-#include "testing.h"
 
 /* P(|T| >= t) by SciPy 1.10: 2 * stats.t.sf(t, nu). */
 static const struct {

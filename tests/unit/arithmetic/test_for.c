@@ -2,12 +2,9 @@
 #define _POSIX_C_SOURCE 200809L
 /* The format `for`: what is encoded comes back, by every way to encode it the bytes are those that
  * docs/formats.md tells, and what is damaged is refused or restored inside the target. */
+#include "codec_memory.h"
 #include "codecs/for_decode.h"
 #include "codecs/formats.h"
-
-#include "testing.h"
-
-#include "codec_memory.h"
 
 /* ---- a decoder by the document, bit by bit ---- */
 

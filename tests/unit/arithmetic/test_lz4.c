@@ -5,15 +5,13 @@
  * rest is refused. Streams are written by hand where liblz4 would not make them. */
 static void meet(void);
 #define XB_LANES_SYNC() meet()
+#include "codec_memory.h"
 #include "codecs/formats.h"
 #include "codecs/lz4_decode.h"
+#include "rows.h"
 
 #include <lz4.h>
 #include <ucontext.h>
-
-#include "rows.h"
-
-#include "codec_memory.h"
 
 /* ---- chunks ---- */
 

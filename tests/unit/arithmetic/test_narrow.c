@@ -4,18 +4,15 @@
 #include "codecs/formats.h"
 #include "codecs/widen.h"
 #include "random.h"
+#include "testing.h"
 
 #include <math.h>
-
-#include "testing.h"
 
 /*
  * A test of one way takes it as its state. That plain C rounds right is shown at every point where
  * the result may change; `bench/narrow --prove` shows that it changes nowhere else, and compares
  * all ways for all 2^32 values.
  */
-
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static float float_of(uint32_t bits)
 {

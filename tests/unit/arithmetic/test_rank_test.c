@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cases.h"
 #include "compare/rank_test.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "testing.h"
-
-#include "cases.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 /* ---- texts ---- */
 
@@ -79,13 +71,12 @@ static void tell_holm(FILE *told, char **words)
         fprintf(told, "%.12g%s", values[i], i + 1 < count ? " " : "\n");
 }
 
-TEST(by_hand_and_by_textbooks)
-{
-    static const struct verb verbs[] = {{"tail", tell_tail},     {"critical", tell_critical},
-                                        {"needed", tell_needed}, {"shift", tell_shift},
-                                        {"less", tell_shift},    {"holm", tell_holm}};
-    RUN_CASES("arithmetic/rank_test.txt", verbs, NULL, NULL);
-}
+static const struct verb verbs[] = {
+    {"tail", tell_tail},   {"critical", tell_critical}, {"needed", tell_needed},
+    {"shift", tell_shift}, {"less", tell_shift},        {"holm", tell_holm},
+    {NULL, NULL},
+};
+TEST_CASES(by_hand_and_by_textbooks, "arithmetic/rank_test", verbs, NULL)
 
 /* ---- all orders ---- */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a backend of the list is named, looked for and opened. */
 #include "backends/registry.h"
-
 #include "record/mode_list.h"
 #include "rows.h"
 

@@ -2,15 +2,14 @@
 #define _GNU_SOURCE
 /* Reads by libcufile and what is said of them, over a library that stands in for it. */
 #include "backends/cuda/cufile.h"
+#include "backends/verify.h"
 #include "doubles/fake_cufile.h"
+#include "testing.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "backends/verify.h"
-#include "testing.h"
 
 #define FIXTURE_TEST(function) TEST_WITH(function, start, end)
 

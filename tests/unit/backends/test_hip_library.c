@@ -4,11 +4,9 @@
  * The HIP backend's loader and compiler against the HIP runtime that is installed, which needs no
  * GPU for this. Skipped where none is.
  */
+#include "backends/gpu/kernels.h"
 #include "backends/hip/compiler.h"
 #include "backends/hip/library.h"
-
-#include "backends/gpu/kernels.h"
-
 #include "testing.h"
 
 #define SKIPPED 77

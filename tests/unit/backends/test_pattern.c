@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/verify.h"
 #include "backends/words.h"
-
 #include "testing.h"
 
 /* More than one of the parts in which threads take it, and no multiple of anything. */

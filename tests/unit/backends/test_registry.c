@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/registry.h"
-#include "measure/run.h"
-#include "record/mode_list.h"
-
 #include "doubles/fake_backend.h"
 #include "measure/engine/stage.h"
-
+#include "measure/run.h"
+#include "record/mode_list.h"
 #include "testing.h"
 
 static void refuse_backend(const struct xb_backend *backend, const char *part)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "base/options.h"
-
 #include "base/text.h"
 #include "rows.h"
 

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw, mkfifo */
 #include "base/file_text.h"
+#include "checks.h"
+#include "faults.h"
+#include "fixture_tree.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-
-#include "testing.h"
-
-#include "checks.h"
-#include "faults.h"
-#include "fixture_tree.h"
 
 static int begin(void **state);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_read.h"
-
 #include "base/text.h"
 #include "rows.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "base/json_write.h"
-
 #include "base/stream.h"
 #include "checks.h"
 #include "lacking_json.h"

@@ -8,8 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "testing.h"
-
 #define LINES 10000
 #define LINE "a line of the text\n"
 #define TOLD 7 /* the exit code of who tells */

@@ -2,7 +2,6 @@
 /* The rows of all commands together: one vocabulary. */
 #include "base/options.h"
 #include "commands.h"
-
 #include "testing.h"
 
 struct row {

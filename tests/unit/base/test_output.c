@@ -2,12 +2,12 @@
 /* How a new file comes to its place, whose it is then, and what becomes of the old one: on systems
  * that lack something, and where calls fail. */
 #define _GNU_SOURCE
-#include "base/output.h"
-
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/output.h"
 #include "checks.h"
 #include "faults.h"
+#include "fixture_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,10 +18,6 @@
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-
-#include "testing.h"
-
-#include "fixture_tree.h"
 
 /* Each test runs in an empty directory of its own. */
 static char directory[PATH_MAX];

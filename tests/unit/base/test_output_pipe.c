@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
-#include "base/stream.h"
-
 #include "base/clock.h"
+#include "base/stream.h"
 #include "faults.h"
 
 #include <errno.h>
@@ -11,8 +10,6 @@
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "testing.h"
 
 #define PIECE 4096
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* sched_setaffinity, pthread_setattr_default_np */
 #include "base/parallel.h"
+#include "testing.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <time.h>
-
-#include "testing.h"
 
 #define MAX_PARTS 256u
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* posix_openpt, ptsname_r */
-#include "base/terminal.h"
-
 #include "base/stream.h"
+#include "base/terminal.h"
 #include "rows.h"
 
 #include <fcntl.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sizes, durations, whole numbers and times of day: units.txt says what each text means. */
-#include "base/units.h"
-
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "rows.h"
 
 #include <float.h>

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* open_memstream */
-#include <math.h>
-#include <string.h>
-
-#include "testing.h"
-
 #include "comparison_fixture.h"
 
 #include "base/json_read.h"
@@ -14,6 +9,7 @@
 #include "run/request.h"
 
 #include <cjson/cJSON.h>
+#include <math.h>
 
 struct xb_record before, after;
 struct xb_comparison_request request;
@@ -21,7 +17,7 @@ struct xb_comparison result;
 
 static struct xb_record defaults;
 
-static void finish(void)
+int finish_comparison(NO_STATE)
 {
     xb_comparison_free(&result);
     xb_gates_free(&request.gates);
@@ -29,11 +25,12 @@ static void finish(void)
     xb_record_free(&before);
     xb_record_free(&after);
     xb_record_free(&defaults);
+    return 0;
 }
 
 void begin(size_t baseline, size_t candidate)
 {
-    finish();
+    finish_comparison(NULL);
     before = make_record(baseline);
     after = make_record(candidate);
     request =
@@ -43,12 +40,6 @@ void begin(size_t baseline, size_t candidate)
 void begin_comparison(void)
 {
     begin(8, 8);
-}
-
-int finish_comparison(NO_STATE)
-{
-    finish();
-    return 0;
 }
 
 /* ---- sides, cases and texts ---- */
@@ -63,6 +54,26 @@ static struct xb_record *next_side(const char *side, const struct xb_record *las
            : strcmp(side, "after") == 0        ? &after
            : strcmp(side, "defaults") == 0     ? &defaults
                                                : NULL;
+}
+
+/* A process of a side's records. */
+struct place {
+    struct xb_record *record;
+    size_t i;
+};
+
+/* The first of a list, or the one behind the last; false after all. */
+static bool next_process(struct place *at, const char *side, const char *list)
+{
+    if (at->record != NULL)
+        at->i++;
+    else
+        at->record = next_side(side, NULL);
+    for (; at->record != NULL; at->record = next_side(side, at->record), at->i = 0)
+        for (; at->i < at->record->process_count; at->i++)
+            if (list_has(list, at->i))
+                return true;
+    return false;
 }
 
 static const char *kept(struct xb_record *record, const char *text)
@@ -170,12 +181,11 @@ static void measure_again(UNTOLD, char **words)
 
 void add_pinned(double ratio, size_t count)
 {
-    for (; count > 0; count--) {
-        uint64_t bytes = (before.case_count + 1) * MIB;
-        measure(&before, add_named(&before, "pinned", "h2d", bytes, false), &xb_figure_bandwidth,
-                RATE, STEP);
-        measure(&after, add_named(&after, "pinned", "h2d", bytes, false), &xb_figure_bandwidth,
-                RATE * ratio, STEP);
+    for (size_t i = 0; i < 2 * count; i++) {
+        struct xb_record *record = i % 2 == 0 ? &before : &after;
+        uint64_t bytes = (record->case_count + 1) * MIB;
+        measure(record, add_named(record, "pinned", "h2d", bytes, false), &xb_figure_bandwidth,
+                RATE * (i % 2 == 0 ? 1 : ratio), STEP);
     }
 }
 
@@ -207,25 +217,22 @@ static void set_figure(UNTOLD, char **words)
 {
     const struct xb_figure *const known[] = {&xb_figure_bandwidth, &xb_figure_latency_host,
                                              &xb_figure_latency_device};
-    for (struct xb_record *record = NULL; (record = next_side(words[1], record)) != NULL;) {
+    for (struct place at = {.i = 0}; next_process(&at, words[1], words[3]);) {
         struct xb_figure figure = {
-            .name = kept(record, words[4]), .unit = XB_UNIT_RATIO, .more_is_better = true};
+            .name = kept(at.record, words[4]), .unit = XB_UNIT_RATIO, .more_is_better = true};
         const struct xb_figure *own = &figure;
-        for (size_t i = 0; i < 3; i++)
+        struct xb_record_case *test = case_of(at.record, words[2]);
+        for (size_t i = 0; i < COUNT_OF(known); i++)
             own = strcmp(known[i]->name, words[4]) == 0 ? known[i] : own;
-        for (size_t i = 0; i < record->process_count; i++)
-            if (list_has(words[3], i)) {
-                struct xb_record_case *test = case_of(record, words[2]);
-                if (own != &figure)
-                    measure_one(test, i, own, number_of(words[5]));
-                struct xb_record_figure *made = figure_of(test, i, own);
-                if (own == &figure)
-                    made->statistics = xb_record_median_only(number_of(words[5]), 0);
-                if (value_of(words, "unit") != NULL)
-                    made->unit = kept(record, value_of(words, "unit"));
-                if (words[6] != NULL && strcmp(words[6], "less") == 0)
-                    made->more_is_better = false;
-            }
+        if (own != &figure)
+            measure_one(test, at.i, own, number_of(words[5]));
+        struct xb_record_figure *made = figure_of(test, at.i, own);
+        if (own == &figure)
+            made->statistics = xb_record_median_only(number_of(words[5]), 0);
+        if (value_of(words, "unit") != NULL)
+            made->unit = kept(at.record, value_of(words, "unit"));
+        if (words[6] != NULL && strcmp(words[6], "less") == 0)
+            made->more_is_better = false;
     }
 }
 
@@ -247,76 +254,67 @@ static void set_row(UNTOLD, char **words)
                  {"verified", XB_RESULT_ERROR, XB_VERIFIED_TRUE},
                  {"wrong", XB_RESULT_ERROR, XB_VERIFIED_FALSE}};
     const char *what = words[4];
-    for (struct xb_record *record = NULL; (record = next_side(words[1], record)) != NULL;)
-        for (size_t i = 0; i < record->process_count; i++)
-            if (list_has(words[3], i)) {
-                struct xb_record_case *test = case_of(record, words[2]);
-                size_t kind = 0;
-                while (kind < COUNT_OF(kinds) && strcmp(kinds[kind].name, what) != 0)
-                    kind++;
-                if (kind < COUNT_OF(kinds)) {
-                    spoil(test, i, kinds[kind].status, kinds[kind].verified,
-                          kept(record, words[5]));
-                } else if (strcmp(what, "cut") == 0) {
-                    cut_short(test, i);
-                } else if (strcmp(what, "missing") == 0) {
-                    test->rows[i] = (struct xb_record_row){.figures = test->rows[i].figures};
-                } else if (strcmp(what, "unfinished") == 0) { /* as the reader leaves it */
-                    test->rows[i].is_cut = true;
-                    test->rows[i].figure_count = 0;
-                } else {
-                    test->rows[i].figure_count = (size_t)number_of(value_of(words, "figures"));
-                }
-            }
+    size_t kind = 0;
+    while (kind < COUNT_OF(kinds) && strcmp(kinds[kind].name, what) != 0)
+        kind++;
+    for (struct place at = {.i = 0}; next_process(&at, words[1], words[3]);) {
+        struct xb_record_case *test = case_of(at.record, words[2]);
+        struct xb_record_row *row = &test->rows[at.i];
+        if (kind < COUNT_OF(kinds)) {
+            spoil(test, at.i, kinds[kind].status, kinds[kind].verified, kept(at.record, words[5]));
+        } else if (strcmp(what, "cut") == 0) {
+            cut_short(test, at.i);
+        } else if (strcmp(what, "missing") == 0) {
+            *row = (struct xb_record_row){.figures = row->figures};
+        } else if (strcmp(what, "unfinished") == 0) { /* as the reader leaves it */
+            row->is_cut = true;
+            row->figure_count = 0;
+        } else {
+            row->figure_count = (size_t)number_of(value_of(words, "figures"));
+        }
+    }
 }
 
 static void set_timer(UNTOLD, char **words)
 {
-    for (struct xb_record *record = NULL; (record = next_side(words[1], record)) != NULL;)
-        for (size_t i = 0; i < record->process_count; i++)
-            if (list_has(words[3], i))
-                case_of(record, words[2])->rows[i].timer = kept(record, words[4]);
+    for (struct place at = {.i = 0}; next_process(&at, words[1], words[3]);)
+        case_of(at.record, words[2])->rows[at.i].timer = kept(at.record, words[4]);
 }
 
 /* ---- under which conditions ---- */
 
 static void set_process(UNTOLD, char **words)
 {
-    for (struct xb_record *record = NULL; (record = next_side(words[1], record)) != NULL;)
-        for (size_t i = 0; i < record->process_count; i++)
-            if (list_has(words[2], i)) {
-                struct xb_record_process *process = &record->processes[i];
-                if (strcmp(words[3], "interrupted") == 0)
-                    process->interrupted = true;
-                else if (strcmp(words[3], "late") == 0)
-                    process->deadline_met = false;
-                else if (strcmp(words[3], "deviceless") == 0)
-                    process->device_count = 0;
-                else
-                    process->failure = kept(record, value_of(words, "failure"));
-            }
+    for (struct place at = {.i = 0}; next_process(&at, words[1], words[2]);) {
+        struct xb_record_process *process = &at.record->processes[at.i];
+        if (strcmp(words[3], "interrupted") == 0)
+            process->interrupted = true;
+        else if (strcmp(words[3], "late") == 0)
+            process->deadline_met = false;
+        else if (strcmp(words[3], "deviceless") == 0)
+            process->device_count = 0;
+        else
+            process->failure = kept(at.record, value_of(words, "failure"));
+    }
 }
 
 static void set_device(UNTOLD, char **words)
 {
     const char *name = value_of(words, "name"), *link = value_of(words, "link");
     const char *packets = value_of(words, "packets");
-    for (struct xb_record *record = NULL; (record = next_side(words[1], record)) != NULL;)
-        for (size_t i = 0; i < record->process_count; i++)
-            if (list_has(words[2], i)) {
-                struct xb_record_device *device =
-                    device_of(record, i, (unsigned)number_of(words[3]));
-                if (name != NULL)
-                    device->name = kept(record, name);
-                if (link != NULL) {
-                    device->link_known =
-                        sscanf(link, "%lfx%u", &device->link_speed_gts, &device->link_width) == 2;
-                    device->link_speed_gts += number_or(words, "by", 0) * (double)i;
-                }
-                if (packets != NULL)
-                    device->ceiling.known = sscanf(packets, "%u/%u", &device->ceiling.payload,
-                                                   &device->ceiling.read_request) == 2;
-            }
+    for (struct place at = {.i = 0}; next_process(&at, words[1], words[2]);) {
+        struct xb_record_device *device = device_of(at.record, at.i, (unsigned)number_of(words[3]));
+        if (name != NULL)
+            device->name = kept(at.record, name);
+        if (link != NULL) {
+            device->link_known =
+                sscanf(link, "%lfx%u", &device->link_speed_gts, &device->link_width) == 2;
+            device->link_speed_gts += number_or(words, "by", 0) * (double)at.i;
+        }
+        if (packets != NULL)
+            device->ceiling.known = sscanf(packets, "%u/%u", &device->ceiling.payload,
+                                           &device->ceiling.read_request) == 2;
+    }
 }
 
 static void set_stack(UNTOLD, char **words)
@@ -364,12 +362,17 @@ static void ask(FILE *told, char **words)
 
 /* ---- what came of it ---- */
 
+static enum xb_status compare_both(struct xb_error *error)
+{
+    xb_comparison_free(&result);
+    memset(&result, 0xa5, sizeof result);
+    return xb_compare(&before, &after, &request, &result, error);
+}
+
 void compare(void)
 {
     struct xb_error error;
-    xb_comparison_free(&result);
-    memset(&result, 0xa5, sizeof result);
-    assert_int_equal(xb_compare(&before, &after, &request, &result, &error), XB_OK);
+    assert_int_equal(compare_both(&error), XB_OK);
 }
 
 static void tell_case(FILE *told, const struct xb_compared *own)
@@ -483,12 +486,10 @@ void assert_read_back(void)
     xb_comparison_file_free(&file);
 }
 
-void tell_comparison(FILE *told)
+static void tell_comparison(FILE *told, NO_WORDS)
 {
     struct xb_error error;
-    xb_comparison_free(&result);
-    memset(&result, 0xa5, sizeof result);
-    if (xb_compare(&before, &after, &request, &result, &error) != XB_OK) {
+    if (compare_both(&error) != XB_OK) {
         assert_null(result.cases); /* nothing is left to free */
         assert_null(result.differences);
         assert_null(result.texts);
@@ -506,7 +507,27 @@ void tell_comparison(FILE *told)
     assert_read_back();
 }
 
-const struct verb comparison_verbs[COMPARISON_VERBS] = {
+static void tell_gates(FILE *told, char **words)
+{
+    struct xb_gates gates;
+    struct xb_error error;
+    memset(&gates, 0xa5, sizeof gates);
+    if (xb_gates_parse(words[1], &gates, &error) != XB_OK)
+        fprintf(told, "refused: %s\n", error.message);
+    for (size_t i = 0; i < gates.count; i++) {
+        const struct xb_gate *own = &gates.items[i];
+        fprintf(told, "%s%s/%s/%zu..%zu/%s", i > 0 ? ", " : "", own->mode != NULL ? own->mode : "*",
+                own->direction != NULL ? own->direction : "*", (size_t)own->least,
+                (size_t)own->most, own->figure != NULL ? own->figure : "*");
+    }
+    fputs(gates.count > 0 ? "\n" : "", told);
+    xb_gates_free(&gates);
+    assert_null(gates.items);
+    assert_null(gates.words);
+    assert_int_equal(gates.count, 0);
+}
+
+const struct verb comparison_verbs[] = {
     {"processes", begin_of},
     {"both", add},
     {"before", add},
@@ -529,4 +550,7 @@ const struct verb comparison_verbs[COMPARISON_VERBS] = {
     {"alpha", ask},
     {"force", ask},
     {"strict", ask},
+    {"parse", tell_gates},
+    {"compare", tell_comparison},
+    {NULL, NULL},
 };

@@ -3,7 +3,7 @@
 
 /*
  * Two records made by hand, which a test or the verbs of a text change and compare. There is one of
- * each. Include after testing.h.
+ * each.
  *
  *     processes 8 [8]                    before the rest; as many in both files without the second
  *     both CASE [RATIO [STEP]] [WORD...] a case that both files have; the candidate's median is
@@ -20,17 +20,17 @@
  *     option SIDE NAME [VALUE]           SIDE may also be "defaults"
  *     passing COUNT                      so many cases of pinned h2d that are the same in both
  *     gate TEXT, threshold TEXT, alpha A, force, strict
+ *     compare                            and tells all that came of it. What is written as JSON
+ * must be read back the same parse TEXT                         tells what gates these are
  *
  * SIDE is before, after or both, CASE a mode/direction/size or as much of it as tells it from
  * others, and PROCESSES a list or "*". The WORDs of a case are variant=V, device=N, peer=N,
  * simultaneous, and any other name=value is a parameter.
  */
 #include "cases.h"
+#include "compare/comparison.h"
 #include "record_fixture.h"
 
-#include "compare/comparison.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define MIB (UINT64_C(1) << 20)
 #define RATE 55e9     /* bytes per second */
 #define SECONDS 10e-6 /* of an operation */
@@ -40,14 +40,11 @@ extern struct xb_record before, after;
 extern struct xb_comparison_request request;
 extern struct xb_comparison result;
 
-#define COMPARISON_VERBS ((size_t)22)
-extern const struct verb comparison_verbs[COMPARISON_VERBS];
+extern const struct verb comparison_verbs[];
 
 /* Records of so many processes without a case, a threshold of 2 % and an alpha of 1 %. */
 void begin(size_t baseline, size_t candidate);
 void begin_comparison(void); /* of eight */
-/* Compares, and tells all that came of it. What is written as JSON must be read back the same. */
-void tell_comparison(FILE *told);
 /* Releases what the last test left: a group's teardown. */
 int finish_comparison(void **state);
 

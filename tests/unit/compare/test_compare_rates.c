@@ -4,16 +4,14 @@
  * made-up processes, from their medians to the overall verdict. The same numbers in every run;
  * docs/compare.md has what is printed.
  */
-#include <math.h>
-
-#include "testing.h"
-
 #include "cases.h"
 #include "compare/comparison.h"
 #include "compare/rank_test.h"
 #include "random.h"
 #include "record_fixture.h"
 #include "sanitized.h"
+
+#include <math.h>
 
 #define MANY_DRAWS 5000
 #define DRAWS (IS_SANITIZED ? 400 : MANY_DRAWS)
@@ -157,11 +155,8 @@ static void tell_rate(UNTOLD, char **words)
     check(&scenario, &shares, shares.improved, "alpha");
 }
 
-TEST(verdicts_are_as_often_wrong_as_promised)
-{
-    static const struct verb verbs[] = {{"rate", tell_rate}};
-    RUN_CASES("compare/rates.txt", verbs, NULL, NULL);
-}
+static const struct verb rates[] = {{"rate", tell_rate}, {NULL, NULL}};
+TEST_CASES(verdicts_are_as_often_wrong_as_promised, "compare/rates", rates, NULL)
 
 /* What to expect of how many processes. What is wrong is at most as frequent as on the boundary. */
 TEST(tells_what_to_expect)

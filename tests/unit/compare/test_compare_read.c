@@ -2,13 +2,10 @@
 #define _GNU_SOURCE
 /* A comparison that was read back is told as it was when it was made. The texts of
  * test_comparison.c are all read back, too. */
-#include "testing.h"
-
-#include "comparison_fixture.h"
-
 #include "base/json_read.h"
 #include "checks.h"
 #include "compare/internal.h"
+#include "comparison_fixture.h"
 #include "lacking_json.h"
 #include "record/document.h"
 #include "schema_check.h"
@@ -72,7 +69,7 @@ static void tell_read(FILE *told, char **words)
     struct xb_error error;
     if (parse(words[1], &error) == XB_OK)
         fail_case("%s was read", words[1]);
-    fprintf(told, "%s: %s\n", words[1], error.message);
+    fprintf(told, "%s\n", error.message);
 }
 
 /* Puts a JSON value into the place of what stands there, and reads. */
@@ -81,7 +78,6 @@ static void tell_put(FILE *told, char **words)
     cJSON *tree = make_tree(), *item = cJSON_Parse(words[2]);
     char *key = strrchr(words[1], '.');
     struct xb_error error;
-    fprintf(told, "%s %s: ", words[1], words[2]);
     if (key != NULL)
         *key = '\0';
     assert_true(cJSON_ReplaceItemInObjectCaseSensitive(
@@ -90,11 +86,8 @@ static void tell_put(FILE *told, char **words)
     cJSON_Delete(tree);
 }
 
-TEST(names_what_is_wrong)
-{
-    static const struct verb verbs[] = {{"put", tell_put}, {"read", tell_read}};
-    RUN_CASES("compare/read.txt", verbs, NULL, NULL);
-}
+static const struct verb reading[] = {{"put", tell_put}, {"read", tell_read}, {NULL, NULL}};
+TEST_CASES(names_what_is_wrong, "compare/read", reading, NULL)
 
 /* A note of a thousand characters, where no note has more than 511. */
 TEST(refuses_texts_that_are_too_long)

@@ -1,68 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What two records are found to differ in: texts beside this file, and what takes many of them. */
-#include <math.h>
-#include <string.h>
-
-#include "testing.h"
-
+#include "base/options.h"
 #include "comparison_fixture.h"
 
-#include "base/options.h"
+#include <math.h>
 
 /* ---- texts ---- */
 
-TEST(verdicts_by_figures)
-{
-    run_cases("compare/figures.txt", comparison_verbs, COMPARISON_VERBS, begin_comparison,
-              tell_comparison);
-}
-
-TEST(verdicts_by_what_became_of_cases)
-{
-    run_cases("compare/failures.txt", comparison_verbs, COMPARISON_VERBS, begin_comparison,
-              tell_comparison);
-}
-
-TEST(gates_and_thresholds)
-{
-    run_cases("compare/gates.txt", comparison_verbs, COMPARISON_VERBS, begin_comparison,
-              tell_comparison);
-}
-
-TEST(conditions_options_and_parameters)
-{
-    run_cases("compare/conditions.txt", comparison_verbs, COMPARISON_VERBS, begin_comparison,
-              tell_comparison);
-}
-
-static void tell_gates(FILE *told, char **words)
-{
-    struct xb_gates gates;
-    struct xb_error error;
-    memset(&gates, 0xa5, sizeof gates);
-    if (xb_gates_parse(words[1], &gates, &error) != XB_OK)
-        fprintf(told, "refused: %s\n", error.message);
-    for (size_t i = 0; i < gates.count; i++) {
-        const struct xb_gate *own = &gates.items[i];
-        fprintf(told, "%s%s/%s/%zu..%zu/%s", i > 0 ? ", " : "", own->mode != NULL ? own->mode : "*",
-                own->direction != NULL ? own->direction : "*", (size_t)own->least,
-                (size_t)own->most, own->figure != NULL ? own->figure : "*");
-    }
-    fputs(gates.count > 0 ? "\n" : "", told);
-    xb_gates_free(&gates);
-    assert_null(gates.items);
-    assert_null(gates.words);
-    assert_int_equal(gates.count, 0);
-}
-
-TEST(words_of_gates_and_thresholds)
-{
-    struct verb verbs[] = {{"parse", tell_gates}, {"threshold", NULL}};
-    for (size_t i = 0; i < COMPARISON_VERBS; i++)
-        if (strcmp(comparison_verbs[i].name, "threshold") == 0)
-            verbs[1] = comparison_verbs[i];
-    RUN_CASES("compare/words.txt", verbs, begin_comparison, NULL);
-}
+TEST_CASES(verdicts_by_figures, "compare/figures", comparison_verbs, begin_comparison)
+TEST_CASES(verdicts_by_what_became_of_cases, "compare/failures", comparison_verbs, begin_comparison)
+TEST_CASES(gates_and_thresholds, "compare/gates", comparison_verbs, begin_comparison)
+TEST_CASES(conditions_options_and_parameters, "compare/conditions", comparison_verbs,
+           begin_comparison)
+TEST_CASES(words_of_gates_and_thresholds, "compare/words", comparison_verbs, begin_comparison)
 
 /* ---- what takes many comparisons ---- */
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/rank_test.h"
-
-#include "testing.h"
-
 #include "random.h"
+#include "testing.h"
 
 /* What docs/compare.md warns of: the same test over the samples of one process a side. */
 TEST(samples_are_no_processes)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "testing.h"
-
 #include "fleet_fixture.h"
 
 #include "fleet/write/formats.h"
 #include "random.h"
+
+#include <math.h>
 
 struct xb_fleet fleet;
 
@@ -25,7 +20,6 @@ static const char *next_driver;
 static size_t source; /* the last */
 static uint64_t seed;
 static struct xb_arena *texts;
-static bool has_shown; /* what was told since is all that is to be told */
 
 int finish_fleet(NO_STATE)
 {
@@ -57,7 +51,6 @@ void begin_fleet(void)
         .path = "n.json", .kind = "link", .written = 1000, .began = NAN, .late_s = NAN};
     next_driver = "580.1";
     seed = 7;
-    has_shown = false;
 }
 
 static struct xb_hostlist names_of(const char *text)
@@ -295,14 +288,23 @@ static void ask(UNTOLD, char **words)
 
 /* ---- what is told ---- */
 
-static const char *known(const char *text)
+const char *known(const char *text)
 {
     return text == NULL ? "-" : text[0] == '\0' ? "\"\"" : text;
 }
 
+void tell_figure(FILE *told, const struct xb_fleet_figure *own)
+{
+    fprintf(told, "%s in %s, %s is better: %s, %s, %s, %s, %s", own->name, own->unit,
+            own->more_is_better ? "more" : "less", known(own->backend), known(own->model),
+            known(own->link), known(own->driver), known(own->options));
+    if (own->links_known)
+        fprintf(told, ", %u links", own->links);
+    fputs("\n", told);
+}
+
 static void show(FILE *told, char **words)
 {
-    has_shown = true;
     if (strcmp(words[1], "gpus") == 0)
         for (size_t i = 0; i < fleet.gpu_count; i++) {
             const struct xb_fleet_gpu *gpu = fleet.gpus[i];
@@ -316,12 +318,8 @@ static void show(FILE *told, char **words)
                     known(fleet.nodes[i]->driver), (long long)fleet.nodes[i]->driver_told,
                     known(fleet.nodes[i]->hostname), known(fleet.nodes[i]->expected));
     else
-        for (size_t i = 0; i < fleet.figure_count; i++) {
-            const struct xb_fleet_figure *own = fleet.figures[i];
-            fprintf(told, "%s in %s, %s is better: %s, %s, %s, %s, %s\n", own->name, own->unit,
-                    own->more_is_better ? "more" : "less", known(own->backend), known(own->model),
-                    known(own->link), known(own->driver), known(own->options));
-        }
+        for (size_t i = 0; i < fleet.figure_count; i++)
+            tell_figure(told, fleet.figures[i]);
 }
 
 static void tell_finding(FILE *told, const struct xb_fleet_finding *own)
@@ -363,13 +361,9 @@ static void tell_siblings(FILE *told, const struct xb_fleet_siblings *own)
 
 #define TOLD 6 /* of more findings only the first ones, and the number of the others by code */
 
-void tell_judgement(FILE *told)
+static void tell_judgement(FILE *told, NO_WORDS)
 {
     size_t counts[XB_FLEET_CODES][2] = {{0}};
-    if (has_shown) {
-        has_shown = false;
-        return;
-    }
     xb_fleet_judgement_free(&judged);
     xb_fleet_judge(&fleet, &request, &judged);
     fprintf(told, "exit %d: judged %zu values of %zu GPUs, %zu replaced\n",
@@ -392,7 +386,7 @@ void tell_judgement(FILE *told)
             assert_ptr_equal(fleet.complaints[i].gpu, fleet.gpus[fleet.complaints[i].gpu->number]);
 }
 
-const struct verb fleet_verbs[FLEET_VERBS] = {
+const struct verb fleet_verbs[] = {
     {"document", add_document},
     {"with", set_next},
     {"nodes", add_nodes},
@@ -405,4 +399,6 @@ const struct verb fleet_verbs[FLEET_VERBS] = {
     {"alpha", ask},
     {"show", show},
     {"broken", break_document},
+    {"judge", tell_judgement},
+    {NULL, NULL},
 };

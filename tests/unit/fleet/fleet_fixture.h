@@ -3,7 +3,6 @@
 
 /*
  * A fleet made by hand, which verbs of a text add to, and its judgement. There is only one.
- * Include after testing.h.
  *
  *     document [kind=K] [written=T] [dated=T] [late=S] [unsynchronised] [rank=R/OF]
  *                                     one more, and what the next ones are like
@@ -23,7 +22,8 @@
  *     host NODE NAME                  what a node calls itself
  *     expect [NAMES], alpha A
  *     broken NAME                     a document that could not be read
- *     show NAME                       what is kept: gpus, nodes, figures; not what is judged
+ *     show NAME                       tells what is kept: gpus, nodes, figures
+ *     judge                           and tells all that came of it
  *
  * In uuid and pci {node} and {gpu} stand for the name and the index.
  */
@@ -33,12 +33,12 @@
 
 extern struct xb_fleet fleet;
 
-#define FLEET_VERBS ((size_t)12)
-extern const struct verb fleet_verbs[FLEET_VERBS];
+extern const struct verb fleet_verbs[];
 
 /* An empty fleet, alpha 1 %, H200s behind Gen5 x16, documents of link at time 1000. */
 void begin_fleet(void);
+/* A text, also where there is none or an empty one; and all of a figure. */
+const char *known(const char *text);
+void tell_figure(FILE *told, const struct xb_fleet_figure *own);
 /* The teardown of a group: frees what the last test left. */
 int finish_fleet(void **state);
-/* Judges, and tells all that came of it. */
-void tell_judgement(FILE *told);

@@ -1,32 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which GPUs and nodes of a fleet are not like their siblings: texts beside this file, and what no
  * text says. */
-#include <math.h>
-#include <string.h>
-
-#include "testing.h"
-
 #include "base/statistics.h"
 #include "fleet/internal.h"
 #include "fleet_fixture.h"
 #include "random.h"
 
+#include <math.h>
+
 /* ---- texts ---- */
 
-TEST(what_is_kept_of_documents)
-{
-    run_cases("fleet/kept.txt", fleet_verbs, FLEET_VERBS, begin_fleet, NULL);
-}
-
-TEST(nodes_links_and_complaints)
-{
-    run_cases("fleet/nodes.txt", fleet_verbs, FLEET_VERBS, begin_fleet, tell_judgement);
-}
-
-TEST(outliers_and_slots)
-{
-    run_cases("fleet/outliers.txt", fleet_verbs, FLEET_VERBS, begin_fleet, tell_judgement);
-}
+TEST_CASES(what_is_kept_of_documents, "fleet/kept", fleet_verbs, begin_fleet)
+TEST_CASES(nodes_links_and_complaints, "fleet/nodes", fleet_verbs, begin_fleet)
+TEST_CASES(outliers_and_slots, "fleet/outliers", fleet_verbs, begin_fleet)
 
 /* ---- what is kept ---- */
 

@@ -4,24 +4,16 @@
 #include "base/interrupt.h"
 #include "checks.h"
 #include "document_fixture.h"
-#include "fleet/fleet.h"
+#include "fixture_tree.h"
+#include "fleet_fixture.h"
 
 #include <errno.h>
 #include <fts.h>
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "testing.h"
-
-#include "cases.h"
-#include "fixture_tree.h"
 
 #define FIXTURE_TEST(name) TEST_WITH(name, open_fleet, close_fleet)
-#define TEST_OF_FILES(name) TEST_WITH(name, make_tree, remove_tree)
 
-static struct xb_fleet fleet;
 static struct xb_error error;
 
 static int open_fleet(NO_STATE)
@@ -108,21 +100,6 @@ static void read_plain(UNTOLD, char **words)
     take_text(words[1]);
 }
 
-static const char *known(const char *text)
-{
-    return text == NULL ? "-" : text[0] == '\0' ? "\"\"" : text;
-}
-
-static void tell_figure(FILE *told, const struct xb_fleet_figure *own)
-{
-    fprintf(told, "%s in %s, %s is better: %s, %s, %s, %s, %s", own->name, own->unit,
-            own->more_is_better ? "more" : "less", known(own->backend), known(own->model),
-            known(own->link), known(own->driver), known(own->options));
-    if (own->links_known)
-        fprintf(told, ", %u links", own->links);
-    fputs("\n", told);
-}
-
 static void tell_values(FILE *told)
 {
     for (size_t i = 0; i < fleet.figure_count; i++) {
@@ -140,7 +117,7 @@ static void tell_values(FILE *told)
     }
 }
 
-static void tell_fleet(FILE *told)
+static void tell_fleet(FILE *told, NO_WORDS)
 {
     for (size_t i = 0; i < fleet.source_count; i++) {
         const struct xb_fleet_source *own = &fleet.sources[i];
@@ -177,11 +154,11 @@ static void tell_fleet(FILE *told)
 
 FIXTURE_TEST(documents_say_of_their_nodes)
 {
-    static const struct verb verbs[] = {{"result", read_changed},
-                                        {"link", read_changed},
-                                        {"merged", read_merged},
-                                        {"text", read_plain}};
-    RUN_CASES("fleet/read.txt", verbs, begin_again, tell_fleet);
+    static const struct verb verbs[] = {
+        {"result", read_changed}, {"link", read_changed}, {"merged", read_merged},
+        {"text", read_plain},     {"tell", tell_fleet},   {NULL, NULL},
+    };
+    run_cases("fleet/read", verbs, begin_again);
 }
 
 /* Of 40 times by a clock that counts by a 64th: equal GPUs may be a step apart. */
@@ -325,7 +302,7 @@ FTSENT *__wrap_fts_read(FTS *tree)
 }
 
 /* What was not listed is no missing node. */
-TEST_OF_FILES(a_list_that_breaks_off_is_told)
+TREE_TEST(a_list_that_breaks_off_is_told)
 {
     const char *root = *state;
     open_fleet(NULL);
@@ -341,7 +318,7 @@ TEST_OF_FILES(a_list_that_breaks_off_is_told)
     close_fleet(NULL);
 }
 
-TEST_OF_FILES(a_folder_is_read_in_the_order_of_names)
+TREE_TEST(a_folder_is_read_in_the_order_of_names)
 {
     const char *root = *state;
     char path[PATH_MAX];
@@ -375,7 +352,7 @@ TEST_OF_FILES(a_folder_is_read_in_the_order_of_names)
     xb_fleet_free(&fleet);
 }
 
-TEST_OF_FILES(what_cannot_be_read_is_left_out)
+TREE_TEST(what_cannot_be_read_is_left_out)
 {
     const char *root = *state;
     char path[PATH_MAX];

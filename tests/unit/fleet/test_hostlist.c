@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "fleet/write/formats.h"
-
 #include "base/memory.h"
-
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "testing.h"
-
 #include "cases.h"
 #include "fixture_tree.h"
+#include "fleet/write/formats.h"
+
+#include <fcntl.h>
+#include <unistd.h>
 
 /* ---- texts ---- */
 
@@ -73,8 +67,8 @@ static int leave_folder(void **state)
 TEST_WITH(expressions_and_names, enter_folder, leave_folder)
 {
     static const struct verb verbs[] = {
-        {"expand", expand}, {"read", read_file}, {"compress", compress}};
-    RUN_CASES("fleet/hostlist.txt", verbs, NULL, NULL);
+        {"expand", expand}, {"read", read_file}, {"compress", compress}, {NULL, NULL}};
+    run_cases("fleet/hostlist", verbs, NULL);
 }
 
 /* ---- what no text has room for ---- */

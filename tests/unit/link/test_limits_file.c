@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw, mkfifo */
-#include "link/report.h"
-
-#include "rows.h"
-
-#define WITH_TREE(test) TEST_WITH(test, make_tree, remove_tree)
-
 #include "checks.h"
 #include "fixture_tree.h"
+#include "link/report.h"
+#include "rows.h"
 
 #define HEAD "{\"schema\":\"xferbench.limits\",\"schema_version\":1,\"limits\":["
 #define TAIL "]}"
@@ -95,7 +91,7 @@ static void fill_file(const char *path, size_t bytes, const char *begin, char fi
     assert_int_equal(fclose(file), 0);
 }
 
-WITH_TREE(bounds_the_size)
+TREE_TEST(bounds_the_size)
 {
     struct xb_limits_file *file = NULL;
     struct xb_error error;
@@ -115,7 +111,7 @@ WITH_TREE(bounds_the_size)
     assert_non_null(strstr(error.message, "NUL"));
 }
 
-WITH_TREE(reads_files_and_pipes_only)
+TREE_TEST(reads_files_and_pipes_only)
 {
     struct xb_limits_file *file = NULL;
     struct xb_error error;

@@ -3,15 +3,12 @@
 /* What else goes on beside copies that are only told of, on a host, a device and a clock that are
  * stand-ins. */
 #include "link/session.h"
-
 #include "machine/environment.h"
+#include "testing.h"
 
 #include <math.h>
 #include <pthread.h>
-#include <string.h>
 #include <time.h>
-
-#include "testing.h"
 
 static struct {
     bool has_library, has_stat;

@@ -2,17 +2,11 @@
 /* The link that a run saw while its data moved, and the ceiling that its record has of that. */
 #define _GNU_SOURCE
 
-#include "testing.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-#define WITH_TREE(name) TEST_WITH(name, make, remove_tree)
-
+#include "measure/sample/measure.h"
 #include "pcie_fixture.h"
 #include "run_fixture.h"
 
-#include "measure/sample/measure.h"
+#define WITH_TREE(name) TEST_WITH(name, make, remove_tree)
 
 #define DEVICE PCIE_FIXTURE_DEVICE
 #define UPPER "0000:00:01.0"

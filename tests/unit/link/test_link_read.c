@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* A report that was read back is told as it was when it was made. */
-#include "link/report.h"
-
 #include "base/file_text.h"
 #include "checks.h"
+#include "lacking_json.h"
+#include "link/report.h"
 #include "link_fixture.h"
+#include "rows.h"
 #include "schema_check.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <glob.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "lacking_json.h"
-#include "rows.h"
-#include "testing.h"
 
 /* ---- reading ---- */
 

@@ -3,22 +3,17 @@
 /* `xferbench link` from the thread that measures to the verdict, over the fake backend, whose first
  * device is given a folder of PCI functions to lie in: link_session.txt. */
 
-#include "testing.h"
-
-#include "cases.h"
-#include "fields.h"
-#include "pcie_fixture.h"
-
 #include "base/clock.h"
+#include "cases.h"
 #include "doubles/fake_backend.h"
+#include "fields.h"
 #include "link/session.h"
+#include "pcie_fixture.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define MIB (1u << 20)
@@ -324,14 +319,19 @@ static void run_too_late(FILE *told, char **words)
 }
 
 static const struct verb verbs[] = {
-    {"scenario", run_scenario}, {"again", run_again},   {"fake", run_fake},
-    {"host", run_host},         {"limits", run_limits}, {"ask", run_ask},
-    {"devices", run_devices},   {"test", test_now},     {"test-too-late", run_too_late}};
+    {"scenario", run_scenario},
+    {"again", run_again},
+    {"fake", run_fake},
+    {"host", run_host},
+    {"limits", run_limits},
+    {"ask", run_ask},
+    {"devices", run_devices},
+    {"test", test_now},
+    {"test-too-late", run_too_late},
+    {NULL, NULL},
+};
 
-TEST(sessions_find_what_is_wrong)
-{
-    RUN_CASES("link/link_session.txt", verbs, begin, NULL);
-}
+TEST_CASES(sessions_find_what_is_wrong, "link/link_session", verbs, begin)
 
 /* Errors are counted while data moves: few samples would do for the bandwidth. */
 TEST(an_attempt_takes_its_time)

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verdicts on devices and pairs: texts beside this file, whose verbs change a healthy node. */
-#include "testing.h"
-
 #include "cases.h"
 #include "fields.h"
-#include "rows.h"
-
 #include "link/report.h"
+#include "rows.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -367,7 +364,7 @@ static void tell_found(FILE *told, const char *of, const struct xb_findings *fou
         fprintf(told, "%s in all\n", xb_level_name(found->level));
 }
 
-static void tell(FILE *told)
+static void tell(FILE *told, NO_WORDS)
 {
     char of[40];
     judge();
@@ -494,58 +491,44 @@ static void tell_under_load(FILE *told, char **words)
             width);
 }
 
-static const struct verb verbs[] = {{"devices", run_devices},
-                                    {"attempts", run_attempts},
-                                    {"set", run_set},
-                                    {"device", run_device},
-                                    {"pair", run_pair},
-                                    {"of", run_pairs_of},
-                                    {"nvlink", run_nvlink},
-                                    {"links", run_links},
-                                    {"hop", run_hop},
-                                    {"rate", run_rate},
-                                    {"slow", run_rate},
-                                    {"again", run_again},
-                                    {"nothing", run_nothing},
-                                    {"steady", run_steady},
-                                    {"unwatched", run_unwatched},
-                                    {"limit", run_limit},
-                                    {"expect", run_expect},
-                                    {"tell-ways", tell_ways},
-                                    {"tell-pair", tell_pair},
-                                    {"tell-links", tell_links},
-                                    {"tell-counts", tell_counts},
-                                    {"tell-under-load", tell_under_load}};
+static const struct verb verbs[] = {
+    {"devices", run_devices},
+    {"attempts", run_attempts},
+    {"set", run_set},
+    {"device", run_device},
+    {"pair", run_pair},
+    {"of", run_pairs_of},
+    {"nvlink", run_nvlink},
+    {"links", run_links},
+    {"hop", run_hop},
+    {"rate", run_rate},
+    {"slow", run_rate},
+    {"again", run_again},
+    {"nothing", run_nothing},
+    {"steady", run_steady},
+    {"unwatched", run_unwatched},
+    {"limit", run_limit},
+    {"expect", run_expect},
+    {"tell-ways", tell_ways},
+    {"tell-pair", tell_pair},
+    {"tell-links", tell_links},
+    {"tell-counts", tell_counts},
+    {"tell-under-load", tell_under_load},
+    {"judge", tell},
+    {NULL, NULL},
+};
 
-TEST(verdicts_by_links)
-{
-    RUN_CASES("link/verdict_link.txt", verbs, begin, tell);
-}
+TEST_CASES(verdicts_by_links, "link/verdict_link", verbs, begin)
 
-TEST(verdicts_by_bandwidths)
-{
-    RUN_CASES("link/verdict_bandwidth.txt", verbs, begin, tell);
-}
+TEST_CASES(verdicts_by_bandwidths, "link/verdict_bandwidth", verbs, begin)
 
-TEST(verdicts_by_incidents_and_counters)
-{
-    RUN_CASES("link/verdict_events.txt", verbs, begin, tell);
-}
+TEST_CASES(verdicts_by_incidents_and_counters, "link/verdict_events", verbs, begin)
 
-TEST(verdicts_by_several_attempts)
-{
-    RUN_CASES("link/verdict_attempts.txt", verbs, begin, tell);
-}
+TEST_CASES(verdicts_by_several_attempts, "link/verdict_attempts", verbs, begin)
 
-TEST(verdicts_by_nvlinks)
-{
-    RUN_CASES("link/verdict_nvlinks.txt", verbs, begin, tell);
-}
+TEST_CASES(verdicts_by_nvlinks, "link/verdict_nvlinks", verbs, begin)
 
-TEST(verdicts_on_pairs)
-{
-    RUN_CASES("link/verdict_pairs.txt", verbs, begin, tell);
-}
+TEST_CASES(verdicts_on_pairs, "link/verdict_pairs", verbs, begin)
 
 /* ---- parts ---- */
 

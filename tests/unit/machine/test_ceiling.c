@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "machine/pcie.h"
+#include "rows.h"
 
 #include <math.h>
-
-#include "rows.h"
 
 static struct xb_pcie_control control_of(unsigned payload, unsigned read_request)
 {

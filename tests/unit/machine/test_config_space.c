@@ -2,14 +2,10 @@
 /* Many configuration spaces: single ones are in config_space.txt, of test_machine_files.c. */
 #define _GNU_SOURCE /* nftw */
 #include "machine/pcie.h"
+#include "pcie_fixture.h"
 
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "testing.h"
-
-#include "pcie_fixture.h"
 
 static void *folder;
 static int config; /* the file in it, which lies in memory: there are many to read */

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw, mincore */
+#include "fixture_tree.h"
 #include "machine/host_memory.h"
 
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-
-#include "testing.h"
-
-#define WITH_TREE(test) TEST_WITH(test, make_tree, remove_tree)
-
-#include "fixture_tree.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
@@ -31,7 +25,7 @@ static void restore_limit(int resource, const struct rlimit *before)
 }
 
 /* By all that a process can have: such a limit does not get in the way of what runs here. */
-WITH_TREE(keeps_to_the_address_space)
+TREE_TEST(keeps_to_the_address_space)
 {
     const rlim_t most = (rlim_t)1 << 47;
     struct rlimit before;
@@ -70,7 +64,7 @@ TEST(locked_memory_is_named_where_it_is_too_little)
 
 /* /proc is blamed where it is not there (a text beside test_machine_files.c has that), and not
  * where no file can be opened. */
-WITH_TREE(proc_is_not_blamed_for_want_of_files)
+TREE_TEST(proc_is_not_blamed_for_want_of_files)
 {
     struct rlimit before;
     struct xb_memory_limit limit = {0};

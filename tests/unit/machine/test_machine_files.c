@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is made of files as /proc and /sys have them: texts beside this file lay them out. */
 #define _GNU_SOURCE /* nftw */
-#include "testing.h"
-
-#include "cases.h"
-#include "pcie_fixture.h"
-#include "rows.h"
-
 #include "base/parallel.h"
+#include "cases.h"
 #include "machine/environment.h"
 #include "machine/host_memory.h"
 #include "machine/pcie.h"
+#include "pcie_fixture.h"
+#include "rows.h"
 
 #include <inttypes.h>
 
@@ -333,49 +330,40 @@ static void tell_times(FILE *told, char **words)
             times.total);
 }
 
-static const struct verb verbs[] = {{"file", run_file},
-                                    {"text", run_text},
-                                    {"bytes", run_bytes},
-                                    {"remove", run_remove},
-                                    {"block", run_remove},
-                                    {"link", run_link},
-                                    {"unplug", run_unplug},
-                                    {"scenario", run_scenario},
-                                    {"set", run_set},
-                                    {"chain", run_chain},
-                                    {"aer", run_aer},
-                                    {"config", run_config},
-                                    {"tell-link", tell_link},
-                                    {"tell-device", tell_device},
-                                    {"tell-path", tell_path},
-                                    {"tell-control", tell_control},
-                                    {"tell-node", tell_node},
-                                    {"tell-errors", tell_errors},
-                                    {"tell-present", tell_present},
-                                    {"tell-memory", tell_memory},
-                                    {"tell-check", tell_check},
-                                    {"tell-quota", tell_quota},
-                                    {"tell-times", tell_times}};
+static const struct verb verbs[] = {
+    {"file", run_file},
+    {"text", run_text},
+    {"bytes", run_bytes},
+    {"remove", run_remove},
+    {"block", run_remove},
+    {"link", run_link},
+    {"unplug", run_unplug},
+    {"scenario", run_scenario},
+    {"set", run_set},
+    {"chain", run_chain},
+    {"aer", run_aer},
+    {"config", run_config},
+    {"tell-link", tell_link},
+    {"tell-device", tell_device},
+    {"tell-path", tell_path},
+    {"tell-control", tell_control},
+    {"tell-node", tell_node},
+    {"tell-errors", tell_errors},
+    {"tell-present", tell_present},
+    {"tell-memory", tell_memory},
+    {"tell-check", tell_check},
+    {"tell-quota", tell_quota},
+    {"tell-times", tell_times},
+    {NULL, NULL},
+};
 
-TEST(pcie_links)
-{
-    RUN_CASES("machine/pcie_links.txt", verbs, begin, NULL);
-}
+TEST_CASES(pcie_links, "machine/pcie_links", verbs, begin)
 
-TEST(pcie_paths)
-{
-    RUN_CASES("machine/pcie_paths.txt", verbs, begin, NULL);
-}
+TEST_CASES(pcie_paths, "machine/pcie_paths", verbs, begin)
 
-TEST(configuration_spaces)
-{
-    RUN_CASES("machine/config_space.txt", verbs, begin, NULL);
-}
+TEST_CASES(configuration_spaces, "machine/config_space", verbs, begin)
 
-TEST(limits_of_memory_and_cpus)
-{
-    RUN_CASES("machine/host_limits.txt", verbs, begin, NULL);
-}
+TEST_CASES(limits_of_memory_and_cpus, "machine/host_limits", verbs, begin)
 
 TEST(files_that_are_not_there)
 {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the environment says of the node and of the rank: node.txt sets variables. */
 #define _POSIX_C_SOURCE 200809L
-#include "testing.h"
-
 #include "cases.h"
-
 #include "machine/node.h"
 
 #include <inttypes.h>
@@ -45,7 +42,7 @@ static void run_unset(UNTOLD, char **words)
         assert_int_equal(unsetenv(*word), 0);
 }
 
-static void tell(FILE *told)
+static void tell(FILE *told, NO_WORDS)
 {
     struct utsname system;
     struct xb_node_name node;
@@ -75,9 +72,11 @@ static void tell(FILE *told)
                 (told_rank == XB_OK || told_rank == XB_ERR_USAGE));
 }
 
-static const struct verb verbs[] = {{"set", run_set}, {"unset", run_unset}};
+static const struct verb verbs[] = {
+    {"set", run_set},
+    {"unset", run_unset},
+    {"tell", tell},
+    {NULL, NULL},
+};
 
-TEST(the_environment_names_node_and_rank)
-{
-    RUN_CASES("machine/node.txt", verbs, forget, tell);
-}
+TEST_CASES(the_environment_names_node_and_rank, "machine/node", verbs, forget)

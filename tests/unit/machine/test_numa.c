@@ -2,20 +2,14 @@
 #define _GNU_SOURCE
 /* --numa, from the command line's words to results (numa.txt) and their record. */
 
-#include "testing.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-#define NUMA_TEST(name) TEST_WITH(name, set_up, NULL)
-
 #include "cases.h"
-#include "numa_fixture.h"
-#include "run_fixture.h"
-
 #include "measure/plan/case.h"
 #include "measure/run.h"
+#include "numa_fixture.h"
 #include "run/formats.h"
+#include "run_fixture.h"
+
+#define NUMA_TEST(name) TEST_WITH(name, set_up, NULL)
 
 /* ---- the fake, with memory that stays where it was taken ---- */
 
@@ -197,11 +191,12 @@ static void tell_run(FILE *told, char **words)
 
 static const struct verb verbs[] = {
     {"machine", run_machine}, {"devices", run_devices}, {"kernel", run_kernel}, {"full", run_full},
-    {"stray", run_stray},     {"plan", tell_plan},      {"run", tell_run}};
+    {"stray", run_stray},     {"plan", tell_plan},      {"run", tell_run},      {NULL, NULL},
+};
 
 NUMA_TEST(each_node_is_a_case)
 {
-    RUN_CASES("machine/numa.txt", verbs, begin, NULL);
+    run_cases("machine/numa", verbs, begin);
 }
 
 /* ---- what makes a case ---- */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw */
+#include "cases.h"
 #include "machine/pcie.h"
+#include "pcie_fixture.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -9,13 +11,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <time.h>
-
-#include "testing.h"
-
-#define WITH_TREE(test) TEST_WITH(test, make_tree, remove_tree)
-
-#include "cases.h"
-#include "pcie_fixture.h"
 
 #define DEVICE PCIE_FIXTURE_DEVICE
 #define ROOT_PORT "0000:00:01.0"
@@ -131,7 +126,7 @@ static void run_plug(UNTOLD, char **words)
     pcie_fixture_link(tree, DEVICE, "devices/pci0000:00/0000:00:01.0/" DEVICE);
 }
 
-static void tell_load(FILE *told)
+static void tell_load(FILE *told, NO_WORDS)
 {
     struct xb_pcie_load load = stop(watched);
     for (size_t i = 0; i < load.count; i++) {
@@ -146,18 +141,20 @@ static void tell_load(FILE *told)
         fputs("gone\n", told);
 }
 
-static const struct verb verbs[] = {{"watch", run_watch},   {"arm", run_arm},  {"disarm", run_arm},
-                                    {"wait", run_wait},     {"set", run_set},  {"see", run_set},
-                                    {"unplug", run_unplug}, {"plug", run_plug}};
+static const struct verb verbs[] = {
+    {"watch", run_watch}, {"arm", run_arm}, {"disarm", run_arm},    {"wait", run_wait},
+    {"set", run_set},     {"see", run_set}, {"unplug", run_unplug}, {"plug", run_plug},
+    {"tell", tell_load},  {NULL, NULL},
+};
 
 TEST(links_are_watched)
 {
-    RUN_CASES("machine/pcie_watch.txt", verbs, begin, tell_load);
+    run_cases("machine/pcie_watch", verbs, begin);
     assert_int_equal(remove_tree(&tree), 0);
 }
 
 /* A reading that began in time and ended out of it. The pipe holds it up in the middle. */
-WITH_TREE(does_not_count_what_took_too_long)
+TREE_TEST(does_not_count_what_took_too_long)
 {
     struct xb_pcie_watch *watch = start(*state, "vm", 0.001);
     char path[PATH_MAX];
@@ -232,7 +229,7 @@ static bool all_other_threads_sleep(void)
     return sleep;
 }
 
-WITH_TREE(does_not_stop_at_leisure)
+TREE_TEST(does_not_stop_at_leisure)
 {
     double begin = now();
     struct xb_pcie_watch *watch = start(*state, "healthy", 60.0);
@@ -243,7 +240,7 @@ WITH_TREE(does_not_stop_at_leisure)
     assert_true(now() - begin < 30.0);
 }
 
-WITH_TREE(pauses_between_readings)
+TREE_TEST(pauses_between_readings)
 {
     struct xb_pcie_watch *watch = start(*state, "healthy", 0.05);
     double begin = now();
@@ -255,7 +252,7 @@ WITH_TREE(pauses_between_readings)
     stop(watch);
 }
 
-WITH_TREE(bears_odd_intervals)
+TREE_TEST(bears_odd_intervals)
 {
     static const double intervals[] = {0.0, -1.0, -INFINITY, NAN};
 
@@ -299,7 +296,7 @@ static void take_signal(int number)
     taker = pthread_self();
 }
 
-WITH_TREE(leaves_signals_to_others)
+TREE_TEST(leaves_signals_to_others)
 {
     struct xb_pcie_watch *watch = start(*state, "healthy", 0.001);
     struct sigaction action = {.sa_handler = take_signal};
@@ -331,7 +328,7 @@ static void *arm_often(void *argument)
 }
 
 /* For ThreadSanitizer, and for the end: armed or not is what the last call said. */
-WITH_TREE(may_be_armed_by_any_thread)
+TREE_TEST(may_be_armed_by_any_thread)
 {
     struct xb_pcie_watch *watch = start(*state, "gen1", 0.0);
     pthread_t threads[2];

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* sched_getaffinity, setenv */
+#include "base/parallel.h"
 #include "machine/host_memory.h"
 #include "machine/topology.h"
-
-#include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "testing.h"
 
-#include "base/parallel.h"
+#include <sched.h>
 
 /*
  * hwloc takes a machine's description from the environment (HWLOC_SYNTHETIC), which gives these

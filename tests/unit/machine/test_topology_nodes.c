@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* Nodes that are named, on a machine with several: topology_nodes.txt binds to them. */
+#include "cases.h"
 #include "machine/topology.h"
+#include "numa_fixture.h"
 
 #include <sys/mman.h>
-
-#include "testing.h"
-
-#include "cases.h"
-#include "numa_fixture.h"
 
 static struct xb_topology *open_now(void)
 {
@@ -73,11 +70,13 @@ static void tell_bind(FILE *told, char **words)
 }
 
 static const struct verb verbs[] = {
-    {"machine", run_machine}, {"refuse", run_refuse}, {"nodes", tell_nodes}, {"bind", tell_bind}};
+    {"machine", run_machine}, {"refuse", run_refuse}, {"nodes", tell_nodes},
+    {"bind", tell_bind},      {NULL, NULL},
+};
 
 TEST_WITH(nodes_are_told_and_bound_to, numa_reset, numa_reset)
 {
-    RUN_CASES("machine/topology_nodes.txt", verbs, begin, NULL);
+    run_cases("machine/topology_nodes", verbs, begin);
 }
 
 /* ---- where pages lie ---- */

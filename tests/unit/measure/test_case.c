@@ -3,15 +3,12 @@
 /* What makes a case: the values of its parameters, and whether two cases are the same. What the
  * options of a run give: tests/unit/runs/planned.txt. */
 
-#include "testing.h"
-
 #include "base/options.h"
 #include "measure/plan/case.h"
 #include "record/mode_list.h"
+#include "testing.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "measure/engine/crew.h"
+#include "testing.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdlib.h>
-
-#include "testing.h"
 
 #define ITEMS 500u
 #define THREADS 4u

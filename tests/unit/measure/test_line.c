@@ -4,8 +4,6 @@
  * does everything as late as it may: what is enqueued is done when somebody waits for it, and not
  * before. And what fails or is stopped in the middle leaves nothing under way. */
 
-#include "testing.h"
-
 #include "base/clock.h"
 #include "doubles/fake_internal.h"
 #include "measure/engine/stage.h"
@@ -13,8 +11,6 @@
 #include "measure/timeline/timeline.h"
 #include "run_fixture.h"
 #include "xferbench/workspace.h"
-
-#include <stdio.h>
 
 #define MOST_OPERATIONS 1024
 #define MOST_ITEMS 64

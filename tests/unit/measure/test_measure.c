@@ -2,14 +2,10 @@
 #define _GNU_SOURCE
 /* What is planned and measured, where a test has to look into it. What each kind of case comes to:
  * test_runs.c. */
-#include "testing.h"
-
 #include "base/interrupt.h"
 #include "run_fixture.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 /* ---- the plan ---- */

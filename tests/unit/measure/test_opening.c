@@ -2,15 +2,13 @@
 #define _GNU_SOURCE
 /* Several devices are opened at the same time, and one that is slow or fails costs nobody else. */
 
-#include "testing.h"
-
-#define WATCHED(name) TEST_WITH(name, watch, NULL)
-
 #include "run_fixture.h"
 
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#define WATCHED(name) TEST_WITH(name, watch, NULL)
 
 /* Nobody waits longer for another thread. Only a test that fails takes as long. */
 #define PATIENCE_S 20

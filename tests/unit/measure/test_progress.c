@@ -3,14 +3,9 @@
 /* What is shown while the work is long: when it will be done, the line, and the cases that are
  * done. */
 
-#include "testing.h"
-
 #include "measure/plan/estimate.h"
 #include "run/progress.h"
 #include "run_fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 /* ---- how long it will take ---- */
 

@@ -4,8 +4,6 @@
  * follow, and what a failure of recording costs. What is recorded of each kind of case:
  * tests/unit/runs/timelines.txt. */
 
-#include "testing.h"
-
 #include "measure/engine/crew.h"
 #include "measure/engine/stage.h"
 #include "measure/timeline/timeline.h"
@@ -13,8 +11,6 @@
 #include "run_fixture.h"
 #include "sanitized.h"
 #include "xferbench/workspace.h"
-
-#include <stdio.h>
 
 /* What does not fit is run, and counted. */
 RUN_TEST(too_many_operations_are_left_out)

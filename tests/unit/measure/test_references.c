@@ -3,8 +3,6 @@
  * a clock or with bytes of their own. Which cases have which: tests/unit/runs/memory.txt. */
 #define _GNU_SOURCE
 
-#include "testing.h"
-
 #include "run_fixture.h"
 
 #define FIGURE "bandwidth_after_h2d"

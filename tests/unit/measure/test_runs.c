@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is planned and measured of one device and of several: tests/unit/runs/. */
-#include "testing.h"
-
 #include "runs.h"
 
 RUNS(one_way)

@@ -12,17 +12,10 @@
  *     history                 the runtime chooses engines by what ran before
  *
  * A buffer or a queue is a letter, in the order in which they appear. */
+#include "cases.h"
+#include "doubles/fake_backend.h"
 #include "measure/plan/case.h"
 #include "xferbench/workspace.h"
-
-#include "doubles/fake_backend.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "testing.h"
-
-#include "text_cases.h"
 
 #define KIB UINT64_C(1024)
 #define COUNT 52 /* of letters */
@@ -146,11 +139,11 @@ static void borrow(FILE *out, enum xb_memory memory, unsigned number, uint64_t b
                             follows, &buffer, &error);
     assert_int_equal(buffer != NULL, status == XB_OK);
     if (status != XB_OK) {
-        fprintf(out, "  %s", xb_status_name(status));
+        fprintf(out, "%s", xb_status_name(status));
     } else {
         assert_int_equal(buffer->memory, memory);
         assert_true(buffer->bytes >= bytes);
-        fprintf(out, "  %c", letter_of(buffer));
+        fprintf(out, "%c", letter_of(buffer));
     }
 }
 
@@ -170,14 +163,14 @@ static void list_queues(FILE *out, size_t count)
     struct xb_queue **queues = NULL;
     struct xb_error error;
     enum xb_status status = xb_workspace_queues(fake.workspace, count, &queues, &error);
-    fprintf(out, "  %s", status == XB_OK ? "" : xb_status_name(status));
+    fprintf(out, "%s", status == XB_OK ? "" : xb_status_name(status));
     assert_int_equal(queues != NULL, status == XB_OK);
     for (size_t i = 0; status == XB_OK && i < count; i++)
         fprintf(out, "%c", letter_of(queues[i]));
     fprintf(out, "; %u open\n", fake.queues);
 }
 
-static void obey(FILE *out, const char *const *words)
+static void obey(FILE *out, char **words)
 {
     struct xb_error error;
     unsigned number = words[1] != NULL ? (unsigned)atoi(words[1]) : 0;
@@ -190,17 +183,17 @@ static void obey(FILE *out, const char *const *words)
         fake.bytes = size_of(words[1]);
         fake.beyond = size_of(words[1] != NULL ? words[2] : NULL);
         xb_workspace_begin(fake.workspace, fake.bytes);
-        fprintf(out, "  %u queues open", fake.queues);
+        fprintf(out, "%u queues open", fake.queues);
         tell_kept(out);
     } else if (strcmp(words[0], "spread") == 0) {
-        fprintf(out, "  %u", xb_workspace_spread(fake.workspace, number, &error));
+        fprintf(out, "%u", xb_workspace_spread(fake.workspace, number, &error));
         tell_kept(out);
     } else if (strcmp(words[0], "place") == 0) {
         xb_workspace_place(fake.workspace, number);
     } else if (strcmp(words[0], "share") == 0) {
         xb_workspace_share(fake.workspace);
     } else if (strcmp(words[0], "host") == 0) {
-        fprintf(out, "  %c\n", letter_of(xb_workspace_host_buffer(fake.workspace, number)));
+        fprintf(out, "%c\n", letter_of(xb_workspace_host_buffer(fake.workspace, number)));
     } else if (strcmp(words[0], "queues") == 0) {
         list_queues(out, number);
     } else if (strcmp(words[0], "fail") == 0) {
@@ -218,7 +211,8 @@ static void obey(FILE *out, const char *const *words)
 
 TEST(what_is_kept_and_given_up)
 {
-    expect_text("workspace", begin_paragraph, obey);
+    static const struct verb verbs[] = {{NULL, obey}};
+    run_cases("runs/workspace", verbs, begin_paragraph);
     close_device();
     xb_workspace_close(NULL);
 }

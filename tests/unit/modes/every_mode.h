@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* Every mode over the fake backend, in all of its ways. Include after cmocka.h. */
+/* Every mode over the fake backend, in all of its ways. */
 
 #include "record/mode_list.h"
 #include "run_fixture.h"

@@ -4,7 +4,6 @@
 /*
  * The altered fake with copies that are made as late as they may be: each waits until the host
  * waits for it, or for all. What was written over meanwhile would cross in place of what should.
- * Include after cmocka.h.
  */
 #include "backends/host/host.h"
 #include "run_fixture.h"

@@ -3,8 +3,6 @@
 /* Every mode: right copies verify, in every variant, direction and length, and take the memory that
  * the mode says. What each of them measures: tests/unit/runs/. */
 
-#include "testing.h"
-
 #include "every_mode.h"
 #include "measure/plan/case.h"
 

@@ -2,8 +2,6 @@
 #define _GNU_SOURCE
 /* Every mode: what was not copied, decoded, loaded or computed right never verifies. */
 
-#include "testing.h"
-
 #include "every_mode.h"
 #include "sanitized.h"
 

@@ -2,15 +2,13 @@
 #define _GNU_SOURCE
 /* Data that is made smaller on its way: what crosses, and in which order, how many threads are
  * enough, and what narrow values lose. Its figures: tests/unit/runs/encoded.txt. */
-#include "testing.h"
-
-#define ENCODED_TEST(name) TEST_WITH(name, encoded_setup, NULL)
-
 #include "base/parallel.h"
 #include "fixture_tree.h"
 #include "late_copies.h"
 #include "modes/encoded.h"
 #include "sanitized.h"
+
+#define ENCODED_TEST(name) TEST_WITH(name, encoded_setup, NULL)
 
 /* Every operation is as long as a sample, which then is of one iteration: the next one's copies
  * would write the same bytes over what this one still restores, which a thread sanitizer tells. */
@@ -271,7 +269,7 @@ static enum xb_status look_at_original(struct xb_mode_context *context, struct x
     return inner.verify(context, result, error);
 }
 
-TEST_WITH(the_data_may_be_a_file, make_tree, remove_tree)
+TREE_TEST(the_data_may_be_a_file)
 {
     struct fixture f;
     encoded_setup(NULL);

@@ -2,8 +2,6 @@
 #define _GNU_SOURCE
 /* Every mode: whatever call fails, the row says so and the run goes on. */
 
-#include "testing.h"
-
 #include "every_mode.h"
 #include "sanitized.h"
 

@@ -3,8 +3,6 @@
 /* Data that begins behind a boundary: copies that round an address, or copy more than the data,
  * never verify. Where right ones begin: tests/unit/runs/steps.txt. */
 
-#include "testing.h"
-
 #include "every_mode.h"
 
 #define BOUNDARY 256u

@@ -3,14 +3,12 @@
 /* What page-locking takes besides time: memory, as given counts tell, and checks of it. What it
  * takes of time, and when it has paid: tests/unit/runs/pin.txt. */
 
-#include "testing.h"
-
-#define PIN_TEST(name) TEST_WITH(name, pin_setup, NULL)
-
 #include "machine/host_memory.h"
 #include "measure/engine/crew.h"
 #include "modes/pin.h"
 #include "run_fixture.h"
+
+#define PIN_TEST(name) TEST_WITH(name, pin_setup, NULL)
 
 #define KIB 1024ULL
 /* Of a large buffer: less would be a ring's, or a window's of the proof. */

@@ -2,15 +2,12 @@
 #define _GNU_SOURCE
 /* From disk to device: what does not arrive is found, and what the figures are made of. */
 
-#include "testing.h"
-
 #include "base/clock.h"
 #include "every_mode.h"
 #include "modes/pipeline.h"
 #include "sanitized.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/uio.h>
 
 #define PIPELINE                                                                                   \

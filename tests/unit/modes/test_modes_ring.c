@@ -3,13 +3,11 @@
 /* Pageable memory through a ring: nothing is read before it is there, and nothing is overwritten
  * before it was read. */
 
-#include "testing.h"
-
-#define RING_TEST(name) TEST_WITH(name, ring_setup, NULL)
-
 #include "every_mode.h"
 #include "late_copies.h"
 #include "modes/ring.h"
+
+#define RING_TEST(name) TEST_WITH(name, ring_setup, NULL)
 
 #define RING "--mode pageable --staging ring"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What each mode does and measures, number by number: tests/unit/runs/. */
-#include "testing.h"
-
 #include "runs.h"
 
 RUNS(latency)

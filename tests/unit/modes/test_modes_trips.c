@@ -3,8 +3,6 @@
 /* Modes whose data goes to the device, is computed on and comes back, resident and job: how a job
  * lies in chunks, what is enqueued, and that every byte that comes back is proved. */
 
-#include "testing.h"
-
 #include "backends/verify.h"
 #include "modes/job.h"
 #include "modes/proof.h"

@@ -2,15 +2,9 @@
 #define _GNU_SOURCE
 /* Where the pieces of a transfer lie, and that a wrong one is found wherever it lies. */
 
-#include "testing.h"
-
 #include "backends/verify.h"
 #include "modes/piece_layout.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+#include "testing.h"
 
 static struct xb_layout make(struct xb_layout layout)
 {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The second opinion on copied data: windows of two buffers, compared byte by byte. */
-#include "testing.h"
-
 #include "modes/proof.h"
-
-#include <string.h>
+#include "testing.h"
 
 #define BYTES (100 * 4096 + 37) /* no window but the last reaches its last bytes */
 

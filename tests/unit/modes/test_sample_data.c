@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data to make smaller: each kind is what it says, wherever the threads' parts begin. */
 #define _GNU_SOURCE /* nftw, mkfifo */
-#include "modes/sample_data.h"
-
-#include "base/parallel.h"
-
 #include "backends/verify.h"
-
-#include <stdbool.h>
-
-#include "testing.h"
+#include "base/parallel.h"
+#include "fixture_tree.h"
+#include "modes/sample_data.h"
 
 #define FIXTURE_TEST(name) TEST_WITH(name, reset, remove_tree)
 
-#include "fixture_tree.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define SEED 20260u
 /* Several blocks of text, and of values a part of one more, with a part of a value. */
 #define BYTES (3u * XB_TEXT_BLOCK + 2 * 4096 + 1234 * 4 + 3)

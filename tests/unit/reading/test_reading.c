@@ -2,10 +2,9 @@
 /* What golden/reading cannot show: a mode of its own, rows that no file may have, and that the
  * documents have all codes. */
 #define _GNU_SOURCE /* strtok_r */
-#include "checks.h"
-
 #include "base/file_text.h"
 #include "base/stream.h"
+#include "checks.h"
 #include "reading/internal.h"
 #include "reading/list.h"
 #include "reading/reading.h"
@@ -13,10 +12,6 @@
 #include "run/formats.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "testing.h"
 
 /* A record made of rows of 256 MiB host to device, which golden/ has templates for. */
 struct made {

@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "testing.h"
-
 static const char *known(const char *text)
 {
     return text != NULL ? text : "-";

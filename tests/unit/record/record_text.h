@@ -4,8 +4,7 @@
 /* All that a record says, as a text: lines "what: value", "-" for what is not known. */
 
 #include "record/record.h"
-
-#include <stdio.h>
+#include "testing.h"
 
 /* To release with free(). */
 char *text_of_record(const struct xb_record *record);

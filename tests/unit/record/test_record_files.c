@@ -4,14 +4,11 @@
 #include "document_fixture.h"
 #include "record/document.h"
 #include "record_text.h"
-#include "schema_check.h"
-
 #include "run/formats.h"
+#include "schema_check.h"
 
 #include <cjson/cJSON.h>
 #include <glob.h>
-
-#include "testing.h"
 
 /* ---- what was read is written and read again ---- */
 

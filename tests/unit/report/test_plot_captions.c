@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plot/layout.h"
 #include "plot/svg.h"
+#include "testing.h"
 
 #include <math.h>
-#include <string.h>
-
-#include "testing.h"
 
 #define LEFT 50.0
 #define RIGHT 500.0

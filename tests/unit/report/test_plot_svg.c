@@ -5,13 +5,7 @@
 #include "plot/svg.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "testing.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define REPLACED "\xEF\xBF\xBD"
 
 /* What is written between begin and end. Release with free(). */

@@ -3,16 +3,10 @@
 /* The table of records as large as a file may make them. What these tests hold is that it comes to
  * an end: work that grows faster than the square of the cases takes hours here. */
 #include "checks.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "testing.h"
-
-#define RUN_TEST(name) TEST_WITH(name, setup, teardown)
-
 #include "record/making.h"
 #include "run/formats.h"
+
+#define RUN_TEST(name) TEST_WITH(name, setup, teardown)
 
 #define CASES XB_RECORD_CASES
 

@@ -14,10 +14,6 @@
 #include "schema_check.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "testing.h"
 
 /* ---- text ---- */
 

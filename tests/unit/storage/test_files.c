@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw, mkfifo, O_DIRECT */
 #include "backends/verify.h"
+#include "checks.h"
+#include "faults.h"
+#include "fixture_tree.h"
 #include "storage/files.h"
 #include "storage/internal.h"
 
@@ -10,13 +13,7 @@
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
-#include "testing.h"
-
 #define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
-
-#include "checks.h"
-#include "faults.h"
-#include "fixture_tree.h"
 
 /* Of each test: its own folder, files and error. */
 static const char *root;

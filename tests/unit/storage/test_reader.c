@@ -5,18 +5,15 @@
 
 #include "backends/verify.h"
 #include "base/child.h"
+#include "checks.h"
+#include "faults.h"
+#include "fixture_tree.h"
 #include "storage/internal.h"
 #include "storage/reader.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-
-#include "testing.h"
-
-#include "checks.h"
-#include "faults.h"
-#include "fixture_tree.h"
 
 #if XFERBENCH_HAS_URING
 #include <liburing.h>
