@@ -225,7 +225,6 @@ static enum xb_damage begin(const struct xb_buffer *source, uint64_t from, uint6
 static enum xb_status damage_copy(const struct copy *copy, struct xb_error *error)
 {
     struct xb_piece parts[XB_DAMAGE_OPERATIONS];
-    enum xb_status status = XB_OK;
     xb_damage_note_write(copy->target);
     enum xb_damage damage = begin(copy->source, copy->from, copy->bytes);
     /* What a pipeline sends in and out again must not be put right by the same swap twice. */
@@ -241,9 +240,9 @@ static enum xb_status damage_copy(const struct copy *copy, struct xb_error *erro
         if (flipped != place)
             parts[1] = (struct xb_piece){flipped, place, 1};
     }
-    for (size_t i = 0; status == XB_OK && i < count; i++)
-        status = part(copy, parts[i].target_offset, parts[i].source_offset, parts[i].bytes, error);
-    return status;
+    for (size_t i = 0; i < count; i++)
+        XB_TRY(part(copy, parts[i].target_offset, parts[i].source_offset, parts[i].bytes, error));
+    return XB_OK;
 }
 
 enum xb_status xb_damage_queue_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
@@ -287,9 +286,7 @@ enum xb_status xb_damage_queue_prefetch(struct xb_queue *queue, struct xb_buffer
         queue, buffer, 0, buffer, 0, bytes, KERNEL_COPY, XB_ACCESS_SEQUENTIAL, 1};
     uint64_t middle = bytes / 2 / 8 * 8;
     uint64_t last = bytes > 0 ? (bytes - 1) / 8 * 8 : 0; /* the last word's beginning */
-    enum xb_status status = inner->queue_prefetch(queue, buffer, bytes, to_device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(inner->queue_prefetch(queue, buffer, bytes, to_device, error));
     switch (begin(buffer, 0, bytes)) {
     case XB_DAMAGE_NONE:
         break;
@@ -360,9 +357,7 @@ enum xb_status xb_damage_queue_decode(struct xb_queue *queue, const struct xb_de
     if (damage == XB_DAMAGE_NOTHING_COPIED)
         return XB_OK;
     struct xb_piece wrong = find_wrong(damage, decoding->bytes);
-    enum xb_status status = inner->queue_decode(queue, decoding, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(inner->queue_decode(queue, decoding, error));
     return inner->queue_compute(queue, decoding->target,
                                 decoding->target_offset + wrong.target_offset, wrong.bytes, 1,
                                 error);

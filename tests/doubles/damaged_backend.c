@@ -40,9 +40,7 @@ enum xb_status xb_damage_device_info(struct xb_driver *driver, unsigned index,
 enum xb_status xb_damage_device_open(struct xb_driver *driver, unsigned index,
                                      struct xb_device **device, struct xb_error *error)
 {
-    enum xb_status status = xb_damager.inner->device_open(driver, index, device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_damager.inner->device_open(driver, index, device, error));
     (*device)->backend = &table;
     describe(&(*device)->info);
     return XB_OK;

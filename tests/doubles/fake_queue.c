@@ -162,9 +162,7 @@ static enum xb_status move_between_peers(struct xb_queue *queue, struct xb_buffe
                                          uint64_t to, struct xb_buffer *source, uint64_t from,
                                          uint64_t bytes, struct xb_error *error)
 {
-    enum xb_status status = xb_peer_copy_check(queue, target, to, source, from, bytes, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_peer_copy_check(queue, target, to, source, from, bytes, error));
     return xb_host_queue_move(queue, (char *)xb_host_buffer_address(target) + to,
                               (const char *)xb_host_buffer_address(source) + from, bytes, error);
 }

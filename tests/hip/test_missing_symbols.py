@@ -8,23 +8,8 @@ import os
 import re
 import shutil
 
-from stand_in import (
-    ARCHITECTURE,
-    BY_COPIES,
-    CAPABILITIES,
-    KERNEL_ROW,
-    OVERRIDE,
-    PIECES,
-    SOME,
-    STAND_IN,
-    SYMBOLS,
-    HipCase,
-    harness,
-    needs_of,
-    read_bytes,
-    read_source,
-    write_bytes,
-)
+from stand_in import ARCHITECTURE, BY_COPIES, CAPABILITIES, KERNEL_ROW, OVERRIDE, PIECES, SOME, STAND_IN, SYMBOLS
+from stand_in import HipCase, harness, needs_of, read_bytes, read_source, write_bytes
 
 
 def find_compiler_symbols():
