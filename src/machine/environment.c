@@ -143,9 +143,11 @@ bool xb_cpu_times_read(const char *path, struct xb_cpu_times *times)
     while (ok && fgets(line, sizeof line, file) != NULL && strncmp(line, "cpu", 3) == 0)
         times->cpus++;
     fclose(file);
+    if (!ok || times->cpus == 0)
+        return false;
     times->busy = t[0] + t[1] + t[2] + t[5] + t[6] + t[7];
     times->total = times->busy + t[3] + t[4];
-    return ok && times->cpus > 0;
+    return true;
 }
 
 struct xb_memory_probe {

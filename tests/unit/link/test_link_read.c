@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "lacking_json.h"
+#include "rows.h"
 #include "testing.h"
 
 /* ---- reading ---- */
@@ -192,74 +193,22 @@ static void put(cJSON *tree, const char *path, const char *key, const char *valu
     assert_true(cJSON_ReplaceItemInObjectCaseSensitive(object, key, item));
 }
 
-#define ATTEMPT "devices.0.attempts.0"
-#define SEVEN "0,0,0,0,0,0,0"
-#define FIFTY_SIX SEVEN "," SEVEN "," SEVEN "," SEVEN "," SEVEN "," SEVEN "," SEVEN "," SEVEN
-#define FIFTY_SEVEN "[0," FIFTY_SIX "]"
-
-TEST(names_what_is_wrong)
+static void say_damaged(const struct row *row, char said[ROW_TEXT])
 {
-    static const struct {
-        const char *path, *key, *value, *message;
-    } rows[] = {
-        {"", "schema", "\"xferbench.result\"",
-         "f.json: schema: \"xferbench.result\" is not \"xferbench.link\""},
-        {"", "schema_version", "2", "schema_version: 2 was written by a newer xferbench"},
-        {"", "level", "\"FINE\"",
-         "level: must be \"OK\", \"WARNING\", \"CRITICAL\" or \"UNKNOWN\""},
-        {"", "devices", "{}", "devices: must be an array"},
-        {"", "cut", "0", "cut: must be true or false"},
-        {"devices.0", "name", "5", "devices[0].name: must be a text"},
-        {"devices.0", "pci_bdf", "\"a card\"", "devices[0].pci_bdf: must be a PCI address"},
-        {"devices.0", "pci_bdf", "\"0000:0000:0f:00.0\"", "must be a PCI address"},
-        {"devices.0", "index", "-1", "devices[0].index: must be a whole number from 0"},
-        {"devices.0.verdict", "attempt", "1", "attempt: must be a whole number below 1"},
-        {"devices.0.verdict", "attempt", "null", "attempt: must be a whole number below 1"},
-        {"devices.0.verdict", "bottleneck", "3",
-         "verdict.bottleneck: must be a whole number below 3"},
-        {"devices.0.verdict", "reasons",
-         "[{\"code\": \"XB-X\", \"level\": \"BAD\", \"text\": \"\"}]",
-         "devices[0].verdict.reasons[0].level: must be"},
-        {"devices.0.verdict.limits.h2d", "source", "\"a friend\"",
-         "devices[0].verdict.limits.h2d.source: must be \"default\", \"file\" or"},
-        {"devices.0.verdict.ceiling", "width", "1.5", "verdict.ceiling.width: must be a whole"},
-        {"devices.0.verdict", "packets", "7", "devices[0].verdict.packets: must be an object"},
-        {ATTEMPT ".at_rest", "numa_node", "-1", "attempts[0].at_rest.numa_node: must be"},
-        {ATTEMPT ".at_rest.hops.1.upper.aer", "fatal", "0.5",
-         "attempts[0].at_rest.hops[1].upper.aer.fatal: must be a whole number"},
-        {ATTEMPT ".at_rest.hops.1", "lower", "null", "hops[1].lower: must be an object"},
-        {ATTEMPT ".under_load", "hops", "[1,2,3,4,5,6,7,8,9]",
-         "attempts[0].under_load.hops: has more than 8 items"},
-        {ATTEMPT ".under_load.hops.2", "drops", "\"\"", "under_load.hops[2].drops: must be"},
-        {ATTEMPT ".health_after", "throttle", "1", "attempts[0].health_after.throttle: must be"},
-        {ATTEMPT ".health_after", "nvlinks", "7", "health_after.nvlinks: must be"},
-        {ATTEMPT ".health_after.nvlinks.1", "link", "36", "nvlinks[1].link: must be"},
-        {ATTEMPT ".health_after.nvlinks.1", "link", "null", "nvlinks[1].link: must be"},
-        {ATTEMPT ".health_after.nvlinks.1", "active", "null", "nvlinks[1].active: must be"},
-        {ATTEMPT ".health_after.nvlinks.0", "recoveries", "-1", "nvlinks[0].recoveries: must be"},
-        {ATTEMPT, "health_seconds", "\"\"", "attempts[0].health_seconds: must be"},
-        {ATTEMPT, "h2d_bytes_per_second", "0", "h2d_bytes_per_second: must be a number above 0"},
-        {"", "pairs", "{}", "f.json: pairs: must be an array"},
-        {"", "pairs", FIFTY_SEVEN, "f.json: pairs: has more than 56 items"},
-        {"", "launcher", "{\"rank\":4,\"ranks\":4}", "launcher.rank: must be below the number"},
-        {"host", "node", "7", "host.node: must be"},
-        {"start", "began", "\"now\"", "start.began: must be a time"},
-        {"start.clock", "synchronised", "1", "start.clock.synchronised: must be"},
-        {"pairs.1", "to", "2", "pairs[1].to: must be the index of one of the devices"},
-        {"pairs.0.verdict", "attempt", "1", "pairs[0].verdict.attempt: must be a whole number"},
-        {"pairs.0.attempts.0.there", "direct", "1", "attempts[0].there.direct: must be true"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct xb_error error;
-        bool of_pairs = strncmp(rows[i].path, "pairs", 5) == 0;
-        cJSON *tree = tree_of(of_pairs ? make_peers : make_amd);
-        put(tree, rows[i].path, rows[i].key, rows[i].value);
-        if (parse_tree(tree, &error) != XB_ERR_USAGE)
-            fail_msg("%s.%s may be %s", rows[i].path, rows[i].key, rows[i].value);
-        assert_has(error.message, rows[i].message);
-        cJSON_Delete(tree);
-    }
+    struct xb_error error;
+    cJSON *tree = tree_of(strncmp(row->part[0], "pairs", 5) == 0 ? make_peers : make_amd);
+    put(tree, row->part[0], row->part[1], row->part[2]);
+    say_refused(said, parse_tree(tree, &error), &error);
+    cJSON_Delete(tree);
 }
+TEST_ROWS(names_what_is_wrong, say_damaged)
+
+static void say_file(const struct row *row, char said[ROW_TEXT])
+{
+    struct xb_error error;
+    say_refused(said, parse(row->part[0], &error), &error);
+}
+TEST_ROWS(refuses_what_is_no_report, say_file)
 
 /* Leaves what was read in `file`. */
 static void keep_tree(cJSON *tree)
@@ -301,15 +250,6 @@ TEST(reads_when_it_began)
     assert_has(text, "\nWarning: this node began 250 ms after the agreed time\n");
     free(text);
     xb_link_file_free(&file);
-}
-
-TEST(refuses_what_is_no_report)
-{
-    static const char *const texts[] = {
-        "", "{}", "[]", "5", "{\"schema\": 5}", "{", "no JSON", "{\"schema\": \"xferbench.link\"}"};
-    struct xb_error error;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        assert_int_equal(parse(texts[i], &error), XB_ERR_USAGE);
 }
 
 /* What nothing is read of, or what early files lack. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/* --numa, from the command line's words to results and their record. */
+/* --numa, from the command line's words to results (numa.txt) and their record. */
 
 #include "testing.h"
 
@@ -9,6 +9,7 @@
 
 #define NUMA_TEST(name) TEST_WITH(name, set_up, NULL)
 
+#include "cases.h"
 #include "numa_fixture.h"
 #include "run_fixture.h"
 
@@ -80,93 +81,127 @@ static int set_up(void **state)
     return 0;
 }
 
-/* ---- which cases ---- */
+/* ---- texts ---- */
 
-/* "pinned 0, pinned 1, local -": mode and node of each case. */
-static void expect_cases(const char *const *arguments, const char *expected)
+static void begin(void)
+{
+    (void)set_up(NULL);
+}
+
+/* machine DESCRIPTION */
+static void run_machine(UNTOLD, char **words)
+{
+    numa_describe(words[1]);
+}
+
+/* devices COUNT */
+static void run_devices(UNTOLD, char **words)
+{
+    xb_fake.device_count = (unsigned)number_of(words[1]);
+}
+
+/* kernel refuses|is-silent: nothing can be bound; the kernel does not say where pages lie. */
+static void run_kernel(UNTOLD, char **words)
+{
+    numa.refuses = strcmp(words[1], "refuses") == 0;
+    numa.is_silent = strcmp(words[1], "is-silent") == 0;
+}
+
+/* full SHARE: of 100 pages of node 0 so many lie on the other node. */
+static void run_full(UNTOLD, char **words)
+{
+    numa.instead_of = 0;
+    numa.share = (int)number_of(words[1]);
+    numa.looks = 0;
+}
+
+/* stray pinned|pageable BYTES: buffers of so many lie on node 0 wherever they were to. */
+static void run_stray(UNTOLD, char **words)
+{
+    stray.memory = strcmp(words[1], "pinned") == 0 ? XB_MEMORY_PINNED : XB_MEMORY_PAGEABLE;
+    stray.bytes = (uint64_t)number_of(words[2]);
+}
+
+static const char *const *arguments_of(char **words)
+{
+    return (const char *const *)(words + 1);
+}
+
+/* plan ARGUMENT...: which cases there are, or what is wrong. */
+static void tell_plan(FILE *told, char **words)
 {
     struct fixture f;
-    char text[512] = "";
-    plan(&f, arguments);
+    struct xb_error error = {0};
+    if (start(&f, arguments_of(words), &error) != XB_OK) {
+        assert_int_equal(error.status, XB_ERR_USAGE);
+        fprintf(told, "refused: %s\n", error.message);
+    }
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_case *test = &f.run.results[i].test;
-        char node[16] = "-";
-        size_t used = strlen(text);
-        if (test->has_node)
-            snprintf(node, sizeof node, "%u", test->node);
-        snprintf(text + used, sizeof text - used, "%s%s %s %s%s", i > 0 ? ", " : "",
-                 test->mode->name, xb_direction_name(test->direction), node,
-                 test->sum ? " sum" : "");
+        fprintf(told, "%s%s %s ", i > 0 ? ", " : "", test->mode->name,
+                xb_direction_name(test->direction));
+        fprintf(told, test->has_node ? "%u" : "-", test->node);
+        fputs(test->sum ? " sum" : "", told);
     }
-    assert_string_equal(text, expected);
+    fputs(f.run.case_count > 0 ? "\n" : "", told);
     finish(&f);
 }
 
-#define EXPECT_CASES(expected, ...) expect_cases(WORDS(__VA_ARGS__), (expected))
-
-NUMA_TEST(near_is_what_goes_without_saying)
+/* What the row warns of NUMA nodes; "" for nothing. There is one such warning at most. */
+static const char *doubt(const struct xb_result *result)
 {
-    EXPECT_CASES("pinned h2d -, pinned d2h -", "--mode", "pinned", "--size", "4K");
-    EXPECT_CASES("pinned h2d -, pinned d2h -", "--mode", "pinned", "--size", "4K", "--numa",
-                 "near");
-    EXPECT_CASES("local d2d -", "--mode", "local", "--size", "4K", "--numa", "near");
+    const char *found = "";
+    for (size_t i = 0; i < result->row.warning_count; i++)
+        if (strstr(result->warnings[i], "NUMA node") != NULL) {
+            assert_string_equal(found, "");
+            found = result->warnings[i];
+        }
+    return found;
 }
+
+static void tell_result(FILE *told, const struct xb_result *result)
+{
+    fprintf(told, "%s %s", result->test.mode->name, xb_direction_name(result->test.direction));
+    if (result->test.has_node)
+        fprintf(told, " on %u", result->test.node);
+    if (result->row.status == XB_RESULT_OK) {
+        expect_status(result, XB_RESULT_OK);
+        const char *nodes = detail(result, "host_memory_numa_nodes");
+        fprintf(told, ": memory %s%s", nodes[0] != '\0' ? "on " : "wherever", nodes);
+        if (!isnan(detail_number(result, "host_memory_on_node")))
+            fprintf(told, " (%.3f)", detail_number(result, "host_memory_on_node"));
+        fprintf(told, "%s%s", detail(result, "threads_run")[0] != '\0' ? ", threads run " : "",
+                detail(result, "threads_run"));
+    } else {
+        fprintf(told, " %s: %s", result->row.status == XB_RESULT_SKIPPED ? "skipped" : "failed",
+                result->reason);
+    }
+    fprintf(told, "%s%s\n", doubt(result)[0] != '\0' ? "; doubted: " : "", doubt(result));
+}
+
+/* run ARGUMENT...: what came of the cases. */
+static void tell_run(FILE *told, char **words)
+{
+    struct fixture f;
+    queues_opened = 0;
+    taken_count = 0;
+    execute(&f, arguments_of(words), NULL);
+    for (size_t i = 0; i < f.run.case_count; i++)
+        tell_result(told, &f.run.results[i]);
+    fprintf(told, "%u queues; the device is %s\n", queues_opened,
+            f.run.devices[0].binding.bound ? "bound" : "not bound");
+    if (!f.run.devices[0].binding.bound)
+        assert_int_equal(f.run.devices[0].binding.node, -1);
+    finish(&f);
+}
+
+static const struct verb verbs[] = {
+    {"machine", run_machine}, {"devices", run_devices}, {"kernel", run_kernel}, {"full", run_full},
+    {"stray", run_stray},     {"plan", tell_plan},      {"run", tell_run}};
 
 NUMA_TEST(each_node_is_a_case)
 {
-    EXPECT_CASES("pinned h2d 1, pinned d2h 1", "--mode", "pinned", "--size", "4K", "--numa", "1");
-    EXPECT_CASES("pinned h2d 1, pinned h2d 0", "--mode", "pinned", "--size", "4K", "--direction",
-                 "h2d", "--numa", "1,0");
-    EXPECT_CASES("pinned h2d 0, pinned d2h 0, pinned h2d 1, pinned d2h 1", "--mode", "pinned",
-                 "--size", "4K", "--numa", "all");
-    numa_describe("numa:1 pu:2");
-    EXPECT_CASES("pinned h2d 0", "--mode", "pinned", "--size", "4K", "--direction", "h2d", "--numa",
-                 "all");
-}
-
-/* What has no host memory is measured once. */
-NUMA_TEST(cases_without_host_memory_have_no_node)
-{
-    xb_fake.device_count = 2;
-    EXPECT_CASES("pinned h2d 0, pinned h2d 1, local d2d -, peer d2d -, peer d2d -", "--mode",
-                 "pinned,local,peer", "--direction", "h2d,d2d", "--size", "4K", "--peer-path",
-                 "staged", "--numa", "all");
-    EXPECT_CASES("loads d2d -, loads h2d 0, loads h2d 1", "--mode", "loads", "--size", "2M",
-                 "--numa", "all");
-}
-
-NUMA_TEST(devices_together_have_one_node)
-{
-    xb_fake.device_count = 2;
-    EXPECT_CASES("pinned h2d 1, pinned h2d 1, pinned h2d 1 sum, pinned h2d 1, pinned h2d 1",
-                 "--mode", "pinned", "--size", "4K", "--direction", "h2d", "--simultaneous",
-                 "--numa", "1");
-}
-
-NUMA_TEST(mistakes_are_told)
-{
-    static const struct {
-        const char *mode, *nodes, *part;
-    } rows[] = {
-        {"pinned", "0,2",
-         "there is no NUMA node 2 with memory that this process may use; there are: 0, 1"},
-        {"pinned", "far", "'far' is no NUMA node; take near, all, or numbers of: 0, 1"},
-        {"pinned", "-1", "'-1' is no NUMA node"},
-        {"pinned", "1,0,01", "node 1 is named twice"},
-        {"pinned", "all,0", "give 'all' alone"},
-        {"pinned", "0,near", "give 'near' alone"},
-        {"local", "0", "--numa has no effect on the chosen modes"},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct fixture f;
-        struct xb_error error = {0};
-        assert_int_equal(
-            start(&f, WORDS("--size=4K", "--mode", rows[i].mode, "--numa", rows[i].nodes), &error),
-            XB_ERR_USAGE);
-        if (strstr(error.message, rows[i].part) == NULL)
-            fail_msg("\"%s\" does not say \"%s\"", error.message, rows[i].part);
-        finish(&f);
-    }
+    RUN_CASES("machine/numa.txt", verbs, begin, NULL);
 }
 
 /* ---- what makes a case ---- */
@@ -187,158 +222,6 @@ NUMA_TEST(a_node_tells_cases_apart)
                         "pinned registered h2d 4 KiB device 0, NUMA node 1");
     assert_string_equal(xb_case_text(&near, text, sizeof text),
                         "pinned registered h2d 4 KiB device 0");
-    finish(&f);
-}
-
-/* ---- measuring ---- */
-
-/* The row's warning about NUMA nodes; "" for none. There is one at most. */
-static const char *doubt(const struct xb_result *result)
-{
-    const char *found = "";
-    for (size_t i = 0; i < result->row.warning_count; i++)
-        if (strstr(result->warnings[i], "NUMA node") != NULL) {
-            assert_string_equal(found, "");
-            found = result->warnings[i];
-        }
-    return found;
-}
-
-/* Memory and queues are each node's own, also where a node comes again. */
-NUMA_TEST(each_case_is_measured_on_its_node)
-{
-    struct fixture f;
-    RUN(&f, "--mode", "pinned,pageable", "--size", "64K,128K", "--direction", "both", "--numa",
-        "1,0");
-    expect_all(&f, XB_RESULT_OK);
-    assert_int_equal(f.run.case_count, 24);
-    for (size_t i = 0; i < f.run.case_count; i++) {
-        const struct xb_result *result = &f.run.results[i];
-        char node[16];
-        snprintf(node, sizeof node, "%u", result->test.node);
-        assert_string_equal(detail(result, "host_memory_numa_nodes"), node);
-        expect_number(result, "host_memory_on_node", 1);
-        assert_string_equal(detail(result, "threads_run"), "");
-        assert_string_equal(doubt(result), "");
-    }
-    assert_int_equal(queues_opened, 4);
-    /* Without a node a workspace is kept from mode to mode. */
-    finish(&f);
-    queues_opened = 0;
-    numa_describe("numa:1 pu:2");
-    RUN(&f, "--mode", "pinned,pageable", "--size", "64K,128K", "--direction", "both");
-    assert_int_equal(queues_opened, 1);
-    finish(&f);
-}
-
-/* What a device is said to be bound to is what is near it, whatever its cases are bound to. */
-NUMA_TEST(a_device_keeps_its_own_binding)
-{
-    struct fixture f;
-    RUN(&f, "--mode", "pinned", "--size", "64K", "--numa", "1");
-    assert_int_equal(f.run.devices[0].binding.node, -1);
-    assert_false(f.run.devices[0].binding.bound);
-    finish(&f);
-}
-
-NUMA_TEST(a_node_that_cannot_be_had_is_skipped)
-{
-    struct fixture f;
-    numa.refuses = true;
-    RUN(&f, "--mode", "pinned", "--size", "64K", "--direction", "h2d", "--numa", "1");
-    expect_reason(&f.run.results[0], XB_RESULT_SKIPPED,
-                  "NUMA node 1: the system refused to bind memory to NUMA node 1");
-    finish(&f);
-}
-
-/* One node is bound to by being there. */
-NUMA_TEST(one_node_needs_no_binding)
-{
-    struct fixture f;
-    numa_describe("numa:1 pu:2");
-    numa.refuses = true;
-    RUN(&f, "--mode", "pinned", "--size", "64K", "--direction", "h2d", "--numa", "all");
-    expect_all(&f, XB_RESULT_OK);
-    assert_string_equal(doubt(&f.run.results[0]), "");
-    finish(&f);
-}
-
-/* Of 100 pages so many lie on the other node. */
-static void run_full(struct fixture *f, int share, const char *mode)
-{
-    taken_count = 0;
-    numa.instead_of = 0;
-    numa.share = share;
-    numa.looks = 0;
-    RUN(f, "--mode", mode, "--size", "4M", "--direction", "h2d", "--numa", "0");
-    assert_int_equal(f->run.case_count, 1);
-}
-
-/* Of a mode with memory of its own; what it borrows besides lies where it is to lie. */
-NUMA_TEST(a_modes_own_memory_counts_too)
-{
-    static const enum xb_memory of_copy[] = {XB_MEMORY_PINNED, XB_MEMORY_PAGEABLE};
-    struct fixture f;
-    RUN(&f, "--mode", "pin", "--pin-by", "alloc,register,copy", "--size", "2M", "--direction",
-        "h2d", "--numa", "1");
-    expect_all(&f, XB_RESULT_OK);
-    for (size_t i = 0; i < f.run.case_count; i++) {
-        assert_string_equal(detail(&f.run.results[i], "host_memory_numa_nodes"), "1");
-        expect_number(&f.run.results[i], "host_memory_on_node", 1);
-    }
-    finish(&f);
-    for (size_t i = 0; i < 2; i++) {
-        taken_count = 0;
-        stray.bytes = 2 << 20;
-        stray.memory = of_copy[i];
-        RUN(&f, "--mode", "pin", "--pin-by", "copy", "--size", "2M", "--direction", "h2d", "--numa",
-            "1");
-        expect_reason(&f.run.results[0], XB_RESULT_ERROR,
-                      "only 0 % of a host buffer lies on NUMA node 1");
-        finish(&f);
-    }
-}
-
-NUMA_TEST(memory_that_lies_elsewhere_is_no_measurement)
-{
-    struct fixture f;
-    run_full(&f, 100, "pinned");
-    expect_reason(&f.run.results[0], XB_RESULT_ERROR,
-                  "only 0 % of a host buffer lies on NUMA node 0 (it lies on 1)");
-    finish(&f);
-    run_full(&f, 30, "async");
-    expect_reason(&f.run.results[0], XB_RESULT_ERROR, "does not measure that node");
-    finish(&f);
-    run_full(&f, 5, "pinned"); /* 15 of 256 */
-    const struct xb_result *result = &f.run.results[0];
-    expect_status(result, XB_RESULT_OK);
-    assert_string_equal(doubt(result), "6 % of a host buffer does not lie on NUMA node 0 (0,1)");
-    expect_number(result, "host_memory_on_node", 241.0 / 256);
-    assert_string_equal(detail(result, "host_memory_numa_nodes"), "0,1");
-    finish(&f);
-}
-
-/* Memory near the device is as it was: such a row has a warning. */
-NUMA_TEST(a_row_near_the_device_says_where_its_memory_lies)
-{
-    struct fixture f;
-    RUN(&f, "--mode", "pinned", "--size", "64K", "--direction", "h2d");
-    expect_all(&f, XB_RESULT_OK);
-    assert_non_null(strstr(doubt(&f.run.results[0]), "not bound to a NUMA node"));
-    finish(&f);
-}
-
-NUMA_TEST(what_nobody_knows_is_doubted)
-{
-    struct fixture f;
-    numa.is_silent = true;
-    RUN(&f, "--mode", "pinned,managed", "--size", "64K", "--direction", "h2d", "--managed",
-        "prefetch", "--numa", "1");
-    expect_all(&f, XB_RESULT_OK);
-    for (size_t i = 0; i < 2; i++) {
-        assert_string_equal(doubt(&f.run.results[i]),
-                            "unknown whether the host memory lies on NUMA node 1");
-    }
     finish(&f);
 }
 

@@ -14,6 +14,7 @@
 
 #define WITH_TREE(test) TEST_WITH(test, make_tree, remove_tree)
 
+#include "cases.h"
 #include "pcie_fixture.h"
 
 #define DEVICE PCIE_FIXTURE_DEVICE
@@ -70,13 +71,6 @@ static struct xb_pcie_watch *start(const char *root, const char *scenario, doubl
     return watch;
 }
 
-/* Rewrites what the device says of its link, and waits until that was read. */
-static void let_see(const char *root, const char *name, const char *content)
-{
-    pcie_fixture_set(root, DEVICE, name, content);
-    wait_reading();
-}
-
 static struct xb_pcie_load stop(struct xb_pcie_watch *watch)
 {
     struct xb_pcie_load load;
@@ -86,52 +80,80 @@ static struct xb_pcie_load stop(struct xb_pcie_watch *watch)
     return load;
 }
 
-WITH_TREE(sees_a_link_train_up)
-{
-    struct xb_pcie_watch *watch = start(*state, "gen1", 0.001);
+/* ---- texts ---- */
 
-    xb_pcie_watch_arm(watch, true);
-    wait_reading();
-    let_see(*state, "current_link_speed", GEN5);
-    struct xb_pcie_load load = stop(watch);
-    assert_int_equal(load.count, 1);
-    assert_in_range(load.hops[0].readings, 2, 1000000);
-    assert_true(load.hops[0].speed_gts == 32.0);
-    assert_int_equal(load.hops[0].width, 16);
-    assert_int_equal(load.hops[0].changes, 1);
-    assert_int_equal(load.hops[0].drops, 0);
-    assert_false(load.gone);
+static void *tree;
+static struct xb_pcie_watch *watched;
+
+static void begin(void)
+{
+    if (tree != NULL)
+        assert_int_equal(remove_tree(&tree), 0);
+    assert_int_equal(make_tree(&tree), 0);
 }
 
-WITH_TREE(counts_only_what_it_read_while_armed)
+/* watch SCENARIO [PAUSE] */
+static void run_watch(UNTOLD, char **words)
 {
-    struct xb_pcie_watch *watch = start(*state, "gen1", 0.001);
-
-    let_see(*state, "current_link_speed", GEN5);
-    let_see(*state, "current_link_speed", GEN1);
-    xb_pcie_watch_arm(watch, true);
-    xb_pcie_watch_arm(watch, true);
-    wait_reading();
-    xb_pcie_watch_arm(watch, false);
-    xb_pcie_watch_arm(watch, false);
-    let_see(*state, "current_link_speed", GEN4);
-    struct xb_pcie_load load = stop(watch);
-    assert_in_range(load.hops[0].readings, 1, 1000000);
-    assert_true(load.hops[0].speed_gts == 2.5);
-    assert_int_equal(load.hops[0].changes, 0);
+    watched = start(tree, words[1], words[2] != NULL ? number_of(words[2]) : 0.001);
 }
 
-WITH_TREE(counts_nothing_unless_armed)
+static void run_arm(UNTOLD, char **words)
 {
-    struct xb_pcie_watch *watch = start(*state, "healthy", 0.001);
+    xb_pcie_watch_arm(watched, words[0][0] == 'a');
+}
 
+static void run_wait(UNTOLD, char **words)
+{
+    (void)words;
     wait_reading();
-    wait_reading();
-    struct xb_pcie_load load = stop(watch);
-    assert_int_equal(load.count, 1);
-    assert_int_equal(load.hops[0].readings, 0);
-    assert_true(load.hops[0].speed_gts == 0.0);
-    assert_int_equal(load.hops[0].width, 0);
+}
+
+/* set BDF NAME TEXT; see BDF NAME TEXT: and it is read */
+static void run_set(UNTOLD, char **words)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s\n", words[3]);
+    pcie_fixture_set(tree, words[1], words[2], text);
+    if (words[0][1] == 'e' && words[0][2] == 'e')
+        wait_reading();
+}
+
+static void run_unplug(UNTOLD, char **words)
+{
+    (void)words;
+    pcie_fixture_unplug(tree, DEVICE);
+}
+
+static void run_plug(UNTOLD, char **words)
+{
+    (void)words;
+    pcie_fixture_link(tree, DEVICE, "devices/pci0000:00/0000:00:01.0/" DEVICE);
+}
+
+static void tell_load(FILE *told)
+{
+    struct xb_pcie_load load = stop(watched);
+    for (size_t i = 0; i < load.count; i++) {
+        const struct xb_pcie_seen *seen = &load.hops[i];
+        fprintf(told, "hop %zu: %s, %gx%u, %u changes, %u drops\n", i,
+                seen->readings == 0        ? "not read"
+                : seen->readings < 1000000 ? "read"
+                                           : "too often",
+                seen->speed_gts, seen->width, seen->changes, seen->drops);
+    }
+    if (load.gone)
+        fputs("gone\n", told);
+}
+
+static const struct verb verbs[] = {{"watch", run_watch},   {"arm", run_arm},  {"disarm", run_arm},
+                                    {"wait", run_wait},     {"set", run_set},  {"see", run_set},
+                                    {"unplug", run_unplug}, {"plug", run_plug}};
+
+TEST(links_are_watched)
+{
+    RUN_CASES("machine/pcie_watch.txt", verbs, begin, tell_load);
+    assert_int_equal(remove_tree(&tree), 0);
 }
 
 /* A reading that began in time and ended out of it. The pipe holds it up in the middle. */
@@ -155,97 +177,6 @@ WITH_TREE(does_not_count_what_took_too_long)
     struct xb_pcie_load load = stop(watch);
     assert_in_range(load.hops[0].readings, 1, 1000000);
     assert_true(load.hops[0].speed_gts == 2.5);
-}
-
-/* Across a pause too: from the last reading that counted to the next one that does. */
-WITH_TREE(counts_changes)
-{
-    struct xb_pcie_watch *watch = start(*state, "gen1", 0.001);
-
-    xb_pcie_watch_arm(watch, true);
-    wait_reading();
-    let_see(*state, "current_link_speed", GEN5);
-    let_see(*state, "current_link_speed", GEN4);
-    let_see(*state, "current_link_width", "8\n");
-    wait_reading();
-    xb_pcie_watch_arm(watch, false);
-    let_see(*state, "current_link_width", "4\n");
-    let_see(*state, "current_link_width", "2\n");
-    xb_pcie_watch_arm(watch, true);
-    wait_reading();
-    struct xb_pcie_load load = stop(watch);
-    assert_int_equal(load.hops[0].changes, 4);
-    assert_int_equal(load.hops[0].drops, 2);     /* in the pause nobody knows why */
-    assert_true(load.hops[0].speed_gts == 32.0); /* the highest, not the last */
-    assert_int_equal(load.hops[0].width, 16);
-}
-
-WITH_TREE(watches_every_hop)
-{
-    struct xb_pcie_watch *watch = start(*state, "switch-x8", 0.001);
-
-    xb_pcie_watch_arm(watch, true);
-    wait_reading();
-    pcie_fixture_set(*state, "0000:0d:00.0", "current_link_speed", GEN4);
-    wait_reading();
-    struct xb_pcie_load load = stop(watch);
-    assert_int_equal(load.count, 2);
-    assert_true(load.hops[0].speed_gts == 32.0 && load.hops[1].speed_gts == 32.0);
-    assert_int_equal(load.hops[0].width, 16);
-    assert_int_equal(load.hops[1].width, 8);
-    assert_int_equal(load.hops[0].changes, 0);
-    assert_int_equal(load.hops[1].changes, 1);
-}
-
-/* What cannot be read is no reading, and no change. */
-WITH_TREE(asks_the_other_end_where_one_does_not_tell)
-{
-    struct xb_pcie_watch *watch = start(*state, "unknown-speed", 0.001);
-
-    xb_pcie_watch_arm(watch, true);
-    wait_reading();
-    struct xb_pcie_load load = stop(watch);
-    assert_int_equal(load.hops[0].readings, 0);
-    assert_int_equal(load.hops[0].width, 0); /* although that could be read */
-
-    pcie_fixture_set(*state, ROOT_PORT, "current_link_speed", GEN4);
-    struct xb_pcie_path path;
-    struct xb_error error;
-    xb_pcie_path_read(*state, DEVICE, &path);
-    assert_int_equal(watch_start(*state, DEVICE, &path, 0.001, &watch, &error), XB_OK);
-    xb_pcie_watch_arm(watch, true);
-    wait_reading();
-    pcie_fixture_set(*state, ROOT_PORT, "current_link_speed", "Unknown\n");
-    wait_reading();
-    pcie_fixture_set(*state, ROOT_PORT, "current_link_speed", GEN4);
-    wait_reading();
-    load = stop(watch);
-    assert_in_range(load.hops[0].readings, 2, 1000000);
-    assert_true(load.hops[0].speed_gts == 16.0);
-    assert_int_equal(load.hops[0].changes, 0);
-}
-
-WITH_TREE(sees_a_device_vanish)
-{
-    struct xb_pcie_watch *watch = start(*state, "healthy", 0.001);
-
-    xb_pcie_watch_arm(watch, true);
-    wait_reading();
-    pcie_fixture_unplug(*state, DEVICE);
-    wait_reading();
-    /* Back again, as after a reset: it was gone all the same. */
-    pcie_fixture_link(*state, DEVICE, "devices/pci0000:00/0000:00:01.0/" DEVICE);
-    wait_reading();
-    assert_true(stop(watch).gone);
-}
-
-WITH_TREE(sees_a_device_vanish_at_the_very_end)
-{
-    struct xb_pcie_watch *watch = start(*state, "vm", 0.5);
-
-    wait_reading(); /* which leaves half a second until the next one */
-    pcie_fixture_unplug(*state, DEVICE);
-    assert_true(stop(watch).gone);
 }
 
 TEST(watches_what_was_never_there)
@@ -410,7 +341,8 @@ WITH_TREE(may_be_armed_by_any_thread)
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     xb_pcie_watch_arm(watch, false);
-    let_see(*state, "current_link_speed", GEN5);
+    pcie_fixture_set(*state, DEVICE, "current_link_speed", GEN5);
+    wait_reading();
     wait_reading();
     assert_false(stop(watch).hops[0].speed_gts == 32.0);
 }

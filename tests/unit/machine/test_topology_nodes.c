@@ -1,41 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/* Nodes that are named, on a machine with several. */
+/* Nodes that are named, on a machine with several: topology_nodes.txt binds to them. */
 #include "machine/topology.h"
 
 #include <sys/mman.h>
 
 #include "testing.h"
 
-static int set_up(void **state);
-
-#include "fixture_tree.h"
+#include "cases.h"
 #include "numa_fixture.h"
-
-/* Nodes 0 and 1 with a CPU each, node 2 with memory only, and node 3 with nothing. */
-#define SETS(cpus, nodes)                                                                          \
-    "cpuset=\"" cpus "\" complete_cpuset=\"" cpus "\" nodeset=\"" nodes                            \
-    "\" complete_nodeset=\"" nodes "\" "
-#define NODE(index, cpus, nodes, memory)                                                           \
-    "<object type=\"NUMANode\" os_index=\"" index                                                  \
-    "\" " SETS(cpus, nodes) "gp_index=\"1" index "\" local_memory=\"" memory "\"/>"
-#define CPU(index, cpus, nodes)                                                                    \
-    "<object type=\"Group\" " SETS(                                                                \
-        cpus, nodes) "gp_index=\"2" index                                                          \
-                     "\" kind=\"1001\" subkind=\"0\">" NODE(                                       \
-                         index, cpus, nodes, "1073741824") "<object type=\"PU\" os_index=\"" index \
-                                                           "\" " SETS(cpus,                        \
-                                                                      nodes) "gp_index=\"3" index  \
-                                                                             "\"/></object>"
-static const char machine[] =
-    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
-    "<topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" " SETS(
-        "0x3",
-        "0xf") "allowed_cpuset=\"0x3\" allowed_nodeset=\"0xf\" gp_index=\"1\">" NODE("2", "0x0",
-                                                                                     "0x4",
-                                                                                     "1073741824")
-        NODE("3", "0x0", "0x8", "0") CPU("0", "0x1", "0x1")
-            CPU("1", "0x2", "0x2") "</object></topology>\n";
 
 static struct xb_topology *open_now(void)
 {
@@ -45,103 +18,66 @@ static struct xb_topology *open_now(void)
     return topology;
 }
 
-static struct xb_topology *open_odd_machine(const char *tree)
+static void begin(void)
 {
-    char path[PATH_MAX];
-    write_file(tree, "machine.xml", machine);
-    snprintf(path, sizeof path, "%s/machine.xml", tree);
+    (void)numa_reset(NULL);
+}
+
+/* machine DESCRIPTION, by hwloc's words or in a file here */
+static void run_machine(UNTOLD, char **words)
+{
+    if (strstr(words[1], ".xml") == NULL) {
+        numa_describe(words[1]);
+        return;
+    }
+    char path[4096];
+    snprintf(path, sizeof path, "%s/tests/unit/machine/%s", SOURCE, words[1]);
     setenv("HWLOC_XMLFILE", path, 1);
     setenv("HWLOC_THISSYSTEM", "1", 1);
-    return open_now();
 }
 
-TEST_WITH(nodes_are_told_in_order, numa_reset, NULL)
+static void run_refuse(UNTOLD, char **words)
 {
-    numa_describe("numa:3 pu:2");
+    (void)words;
+    numa.refuses = true;
+}
+
+static void tell_nodes(FILE *told, char **words)
+{
     struct xb_topology *topology = open_now();
-    assert_int_equal(xb_topology_next_node(topology, -1), 0);
-    assert_int_equal(xb_topology_next_node(topology, 0), 1);
-    assert_int_equal(xb_topology_next_node(topology, 1), 2);
-    assert_int_equal(xb_topology_next_node(topology, 2), -1);
+    (void)words;
+    fprintf(told, "%u nodes, with memory:", xb_topology_node_count(topology));
+    for (int node = -1; (node = xb_topology_next_node(topology, node)) >= 0;)
+        fprintf(told, " %d", node);
+    fputs("\n", told);
     xb_topology_close(topology);
 }
 
-/* The OS need not count on from 0. */
-TEST_WITH(nodes_have_the_numbers_of_the_os, numa_reset, NULL)
+/* bind NODE DEVICE'S...: one after the other, and the device is near that node or none (-1) */
+static void tell_bind(FILE *told, char **words)
 {
-    numa_describe("numa:2(indexes=8,1) pu:1");
     struct xb_topology *topology = open_now();
-    struct xb_binding binding;
-    assert_int_equal(xb_topology_next_node(topology, -1), 1);
-    assert_int_equal(xb_topology_next_node(topology, 1), 8);
-    assert_int_equal(xb_topology_next_node(topology, 8), -1);
-    xb_topology_bind(topology, 8, -1, &binding);
-    assert_true(binding.bound);
-    assert_int_equal(numa.node, 8);
-    assert_string_equal(numa.cpus, "0"); /* the first of the description has the first CPU */
-    xb_topology_close(topology);
-}
-
-TEST_WITH(a_node_takes_memory_and_threads, numa_reset, NULL)
-{
-    numa_describe("numa:2 pu:2");
-    struct xb_topology *topology = open_now();
-    for (int node = 0; node < 2; node++) {
+    for (char **word = words + 1; *word != NULL; word += 2) {
         struct xb_binding binding;
-        xb_topology_bind(topology, node, 1 - node, &binding);
-        assert_true(binding.bound);
-        assert_int_equal(binding.node, node);
-        assert_int_equal(binding.cpu_node, node);
-        assert_string_equal(binding.note, "");
-        assert_int_equal(numa.node, node);
-        assert_string_equal(numa.cpus, node == 0 ? "0-1" : "2-3");
+        xb_topology_bind(topology, (int)number_of(word[0]), (int)number_of(word[1]), &binding);
+        fprintf(told, "node %d: memory on %d, threads on CPUs %s near %d", binding.node, numa.node,
+                numa.cpus, binding.cpu_node);
+        if (binding.bound)
+            assert_string_equal(binding.note, "");
+        else
+            fprintf(told, "; not bound%s: %s", binding.note_is_normal ? ", as is normal" : "",
+                    binding.note);
+        fputs("\n", told);
     }
     xb_topology_close(topology);
 }
 
-TEST_WITH(refusal_leaves_nothing_bound, numa_reset, NULL)
-{
-    numa_describe("numa:2 pu:2");
-    struct xb_topology *topology = open_now();
-    struct xb_binding binding;
-    numa.refuses = true;
-    xb_topology_bind(topology, 1, 0, &binding);
-    assert_false(binding.bound);
-    assert_false(binding.note_is_normal);
-    assert_int_equal(binding.cpu_node, -1);
-    assert_non_null(strstr(binding.note, "refused to bind memory to NUMA node 1"));
-    assert_string_equal(numa.cpus, "0-3");
-    xb_topology_close(topology);
-}
+static const struct verb verbs[] = {
+    {"machine", run_machine}, {"refuse", run_refuse}, {"nodes", tell_nodes}, {"bind", tell_bind}};
 
-/* Its memory is used, and threads run near the device. */
-TEST_WITH(a_node_without_cpus, set_up, remove_tree)
+TEST_WITH(nodes_are_told_and_bound_to, numa_reset, numa_reset)
 {
-    struct xb_topology *topology = open_odd_machine(*state);
-    struct xb_binding binding;
-    assert_int_equal(xb_topology_next_node(topology, 1), 2);
-    xb_topology_bind(topology, 2, 1, &binding);
-    assert_true(binding.bound);
-    assert_int_equal(numa.node, 2);
-    assert_int_equal(binding.cpu_node, 1);
-    assert_string_equal(numa.cpus, "1");
-    xb_topology_bind(topology, 2, -1, &binding); /* which node is near is not known */
-    assert_true(binding.bound);
-    assert_int_equal(numa.node, 2);
-    assert_int_equal(binding.cpu_node, -1);
-    assert_string_equal(numa.cpus, "0-1");
-    xb_topology_bind(topology, 0, 1, &binding); /* one that has CPUs keeps to them */
-    assert_int_equal(binding.cpu_node, 0);
-    assert_string_equal(numa.cpus, "0");
-    xb_topology_close(topology);
-}
-
-TEST_WITH(a_node_without_memory_is_none, set_up, remove_tree)
-{
-    struct xb_topology *topology = open_odd_machine(*state);
-    assert_int_equal(xb_topology_node_count(topology), 4);
-    assert_int_equal(xb_topology_next_node(topology, 2), -1);
-    xb_topology_close(topology);
+    RUN_CASES("machine/topology_nodes.txt", verbs, begin, NULL);
 }
 
 /* ---- where pages lie ---- */
@@ -213,9 +149,4 @@ TEST_WITH(pages_of_interleaved_memory_are_seen_evenly, numa_reset, NULL)
     assert_int_equal(places.on_node, 4);
     release(memory_begin, pages * page);
     xb_topology_close(topology);
-}
-
-static int set_up(void **state)
-{
-    return numa_reset(state) == 0 ? make_tree(state) : -1;
 }
