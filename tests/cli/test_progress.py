@@ -4,9 +4,10 @@
 usage: test_progress.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
 import re
+import shutil
 
 import harness
-from harness import FAKE, Case, Terminal
+from harness import FAKE, Case, Terminal, committed
 
 # Three ways, each of which warms up for longer than the first half second, which is silent.
 WAYS = ("--mode", "pinned,pageable", "--direction", "h2d", "--size", "4M", "--time-limit", "300ms", "--warm-up",
@@ -14,11 +15,11 @@ WAYS = ("--mode", "pinned,pageable", "--direction", "h2d", "--size", "4M", "--ti
 
 
 class Progress(Case):
-    def shown(self, *arguments, columns=60, name="xterm", stdout=None):
+    def shown(self, *arguments, columns=60, name="xterm", stdout=None, code=0):
         options = {"stdout": stdout} if stdout else {}
         terminal = Terminal(columns)
         process = self.start(*arguments, program=FAKE, terminal=terminal, environment={"TERM": name}, **options)
-        return self.assert_ended(0, process).err
+        return self.assert_ended(code, process).err
 
     def test_rows_appear_as_they_are_finished(self):
         """And are wiped out before the table is printed, which has them all. What has no room is left out."""
@@ -39,6 +40,13 @@ class Progress(Case):
         shown = self.shown(*WAYS, "--samples", "3", "--processes", "3")
         self.assertRegex(shown, r"\A\rprocess 1 of 3\x1b\[K\r\rprocess 2 of 3, about \d+ s left\x1b\[K\r"
                                 r"\rprocess 3 of 3, about \d+ s left\x1b\[K\r\r\x1b\[K\Z")
+
+    def test_files(self):
+        """Which one is read, while it is; at the end nothing is left of it."""
+        for name in ("link-1", "link-2"):
+            shutil.copy(committed(f"h200/{name}"), self.path(name))
+        shown = self.shown("fleet", "link-1", "link-2", code=3)
+        self.assertEqual(shown, "\r\x1b[Kreading 1 of 2: link-1\r\x1b[Kreading 2 of 2: link-2\r\x1b[K")
 
     def test_nothing_where_no_line_can_be_wiped_out(self):
         """On a dumb terminal, in a window so narrow that lines take several, where nobody looks, where nobody

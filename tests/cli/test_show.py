@@ -110,6 +110,9 @@ class AsTold(Show):
         with open(committed("h200/link-1"), encoding="utf-8") as file:
             self.write("pipe", file.read())
         self.assertEqual(self.assert_ended(0, process).out, self.show(committed("h200/link-1")))
+        refused = self.run_program("show", "pipe", "--csv", "-")
+        self.assertEqual((refused.code, refused.out), (2, ""))
+        self.assertIn("'pipe' is a pipe, and --csv reads each file twice", refused.err)
 
 
 class CommittedFiles(Show):
