@@ -6,9 +6,10 @@
 
 #include <pthread.h>
 
-#define BLOCK XB_DAMAGE_BLOCK
+#define BLOCK UINT64_C(4096)
 #define SHIFT XB_DAMAGE_SHIFT
 
+struct xb_damager xb_damager;
 _Atomic unsigned xb_damage_count;
 
 /* ---- what buffers hold ---- */
@@ -32,14 +33,7 @@ static void forget(const struct xb_buffer *buffer)
             written[i].buffer = NULL;
 }
 
-void xb_damage_forget(const struct xb_buffer *buffer)
-{
-    pthread_mutex_lock(&lock);
-    forget(buffer);
-    pthread_mutex_unlock(&lock);
-}
-
-void xb_damage_note_fill(const struct xb_buffer *buffer, uint64_t bytes, struct xb_pattern pattern)
+static void note(const struct xb_buffer *buffer, uint64_t bytes, struct xb_pattern pattern)
 {
     pthread_mutex_lock(&lock);
     forget(buffer);
@@ -57,7 +51,46 @@ void xb_damage_note_fill(const struct xb_buffer *buffer, uint64_t bytes, struct 
 void xb_damage_note_write(const struct xb_buffer *buffer)
 {
     const struct xb_pattern none = {0};
-    xb_damage_note_fill(buffer, 0, none);
+    note(buffer, 0, none);
+}
+
+void xb_damage_forget(const struct xb_buffer *buffer)
+{
+    pthread_mutex_lock(&lock);
+    forget(buffer);
+    pthread_mutex_unlock(&lock);
+}
+
+enum xb_status xb_damage_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer,
+                                    uint64_t bytes, struct xb_pattern pattern,
+                                    struct xb_error *error)
+{
+    note(buffer, bytes, pattern);
+    return xb_damager.inner->queue_fill(queue, buffer, bytes, pattern, error);
+}
+
+enum xb_status xb_damage_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
+                                       uint64_t offset, uint64_t bytes, uint64_t steps,
+                                       struct xb_error *error)
+{
+    xb_damage_note_write(buffer);
+    return xb_damager.inner->queue_compute(queue, buffer, offset, bytes, steps, error);
+}
+
+enum xb_status xb_damage_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer,
+                                     uint64_t bytes, enum xb_access access, struct xb_error *error)
+{
+    xb_damage_note_write(buffer);
+    return xb_damager.inner->queue_chain(queue, buffer, bytes, access, error);
+}
+
+enum xb_status xb_damage_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
+                                      uint64_t offset, uint64_t bytes, struct xb_buffer *target,
+                                      uint64_t target_offset, struct xb_error *error)
+{
+    xb_damage_note_write(target);
+    return xb_damager.inner->queue_digest(queue, buffer, offset, bytes, target, target_offset,
+                                          error);
 }
 
 /*
@@ -89,20 +122,33 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* A copy as it was asked for, by one of three slots. */
+struct copy {
+    struct xb_queue *queue;
+    struct xb_buffer *target;
+    uint64_t to;
+    struct xb_buffer *source;
+    uint64_t from;
+    uint64_t bytes;
+    enum { COPY, KERNEL_COPY, PEER_COPY } slot;
+    enum xb_access access; /* of a kernel copy */
+    unsigned together;     /* of a kernel copy */
+};
+
 /* A part of the copy: `bytes` to its target + to from its source + from. */
-static enum xb_status part(const struct xb_damaged_copy *copy, uint64_t to, uint64_t from,
-                           uint64_t bytes, struct xb_error *error)
+static enum xb_status part(const struct copy *copy, uint64_t to, uint64_t from, uint64_t bytes,
+                           struct xb_error *error)
 {
-    const struct xb_backend *inner = copy->inner;
+    const struct xb_backend *inner = xb_damager.inner;
     switch (copy->slot) {
-    case XB_DAMAGED_KERNEL_COPY:
+    case KERNEL_COPY:
         return inner->queue_kernel_copy(copy->queue, copy->target, copy->to + to, copy->source,
                                         copy->from + from, bytes, copy->access, copy->together,
                                         error);
-    case XB_DAMAGED_PEER_COPY:
+    case PEER_COPY:
         return inner->queue_copy_peer(copy->queue, copy->target, copy->to + to, copy->source,
                                       copy->from + from, bytes, error);
-    case XB_DAMAGED_COPY:
+    case COPY:
         break;
     }
     return inner->queue_copy(copy->queue, copy->target, copy->to + to, copy->source,
@@ -114,9 +160,9 @@ static bool one_bit(int difference)
     return difference > 0 && (difference & (difference - 1)) == 0;
 }
 
-/* The same from `from` on, both ways. One byte in 32 is such a one. */
-static uint64_t find_flipped(const struct xb_buffer *buffer, uint64_t from, uint64_t place,
-                             uint64_t step)
+/* One byte in 32 is such a one. */
+uint64_t xb_damage_find_flipped(const struct xb_buffer *buffer, uint64_t from, uint64_t place,
+                                uint64_t step)
 {
     int right = known_byte(buffer, from + place);
     for (uint64_t at = 0; right >= 0 && at < XB_DAMAGE_LEAST; at += step) {
@@ -127,13 +173,10 @@ static uint64_t find_flipped(const struct xb_buffer *buffer, uint64_t from, uint
     return place;
 }
 
-uint64_t xb_damage_find_flipped(const struct xb_buffer *buffer, uint64_t place, uint64_t step)
-{
-    return find_flipped(buffer, 0, place, step);
-}
-
-size_t xb_damage_parts(enum xb_damage damage, uint64_t bytes, uint64_t block,
-                       struct xb_piece parts[XB_DAMAGE_OPERATIONS])
+/* What is moved, in this order, where a move of that many bytes takes that damage: parts of it, by
+ * their places. Returns how many. Blocks that are swapped are of `block` bytes. */
+static size_t find_parts(enum xb_damage damage, uint64_t bytes, uint64_t block,
+                         struct xb_piece parts[XB_DAMAGE_OPERATIONS])
 {
     const uint64_t middle = bytes / 2 / 8 * 8;
     parts[0] = (struct xb_piece){.bytes = bytes};
@@ -166,9 +209,9 @@ size_t xb_damage_parts(enum xb_damage damage, uint64_t bytes, uint64_t block,
 }
 
 /* The damage that can be done to an operation on that range; counts it. */
-static enum xb_damage begin(enum xb_damage damage, const struct xb_buffer *source, uint64_t from,
-                            uint64_t bytes)
+static enum xb_damage begin(const struct xb_buffer *source, uint64_t from, uint64_t bytes)
 {
+    enum xb_damage damage = *xb_damager.damage;
     uint64_t behind = from < source->bytes ? source->bytes - from : 0;
     /* What breaks the rules is left for the inner backend to refuse. */
     if (bytes < XB_DAMAGE_LEAST || bytes > behind)
@@ -179,29 +222,55 @@ static enum xb_damage begin(enum xb_damage damage, const struct xb_buffer *sourc
     return damage;
 }
 
-enum xb_status xb_damage_copy(enum xb_damage damage, const struct xb_damaged_copy *copy,
-                              struct xb_error *error)
+static enum xb_status damage_copy(const struct copy *copy, struct xb_error *error)
 {
     struct xb_piece parts[XB_DAMAGE_OPERATIONS];
-    enum xb_status status = XB_OK;
     xb_damage_note_write(copy->target);
-    damage = begin(damage, copy->source, copy->from, copy->bytes);
+    enum xb_damage damage = begin(copy->source, copy->from, copy->bytes);
     /* What a pipeline sends in and out again must not be put right by the same swap twice. */
-    size_t count = xb_damage_parts(
-        damage, copy->bytes, copy->target->memory == XB_MEMORY_DEVICE ? BLOCK : BLOCK / 2, parts);
+    size_t count = find_parts(damage, copy->bytes,
+                              copy->target->memory == XB_MEMORY_DEVICE ? BLOCK : BLOCK / 2, parts);
     if (damage == XB_DAMAGE_SHIFTED_2MIB)
         parts[0].bytes = least(copy->bytes, copy->source->bytes - copy->from - SHIFT);
     if (damage == XB_DAMAGE_BIT_FLIPPED) {
         uint64_t place = parts[1].target_offset;
         /* Kernels copy from the beginnings of words only. */
-        uint64_t step = copy->slot == XB_DAMAGED_KERNEL_COPY ? 8 : 1;
-        uint64_t flipped = find_flipped(copy->source, copy->from, place, step);
+        uint64_t step = copy->slot == KERNEL_COPY ? 8 : 1;
+        uint64_t flipped = xb_damage_find_flipped(copy->source, copy->from, place, step);
         if (flipped != place)
             parts[1] = (struct xb_piece){flipped, place, 1};
     }
-    for (size_t i = 0; status == XB_OK && i < count; i++)
-        status = part(copy, parts[i].target_offset, parts[i].source_offset, parts[i].bytes, error);
-    return status;
+    for (size_t i = 0; i < count; i++)
+        XB_TRY(part(copy, parts[i].target_offset, parts[i].source_offset, parts[i].bytes, error));
+    return XB_OK;
+}
+
+enum xb_status xb_damage_queue_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
+                                    struct xb_buffer *source, uint64_t from, uint64_t bytes,
+                                    struct xb_error *error)
+{
+    const struct copy copy = {queue, target, to, source, from, bytes, COPY, XB_ACCESS_SEQUENTIAL,
+                              1};
+    return damage_copy(&copy, error);
+}
+
+enum xb_status xb_damage_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
+                                           uint64_t to, struct xb_buffer *source, uint64_t from,
+                                           uint64_t bytes, enum xb_access access, unsigned together,
+                                           struct xb_error *error)
+{
+    const struct copy copy = {queue, target,      to,     source,  from,
+                              bytes, KERNEL_COPY, access, together};
+    return damage_copy(&copy, error);
+}
+
+enum xb_status xb_damage_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *target,
+                                         uint64_t to, struct xb_buffer *source, uint64_t from,
+                                         uint64_t bytes, struct xb_error *error)
+{
+    const struct copy copy = {
+        queue, target, to, source, from, bytes, PEER_COPY, XB_ACCESS_SEQUENTIAL, 1};
+    return damage_copy(&copy, error);
 }
 
 /* ---- prefetch ---- */
@@ -209,18 +278,16 @@ enum xb_status xb_damage_copy(enum xb_damage damage, const struct xb_damaged_cop
 /* What stands where nothing was copied: no case's pattern. */
 static const struct xb_pattern other_content = {.seed = 0x0BADDA7AULL, .flip = 0, .steps = 0};
 
-enum xb_status xb_damage_prefetch(enum xb_damage damage, const struct xb_backend *inner,
-                                  struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
-                                  bool to_device, struct xb_error *error)
+enum xb_status xb_damage_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
+                                        uint64_t bytes, bool to_device, struct xb_error *error)
 {
-    const struct xb_damaged_copy within = {
-        inner, queue, buffer, 0, buffer, 0, bytes, XB_DAMAGED_KERNEL_COPY, XB_ACCESS_SEQUENTIAL, 1};
+    const struct xb_backend *inner = xb_damager.inner;
+    const struct copy within = {
+        queue, buffer, 0, buffer, 0, bytes, KERNEL_COPY, XB_ACCESS_SEQUENTIAL, 1};
     uint64_t middle = bytes / 2 / 8 * 8;
     uint64_t last = bytes > 0 ? (bytes - 1) / 8 * 8 : 0; /* the last word's beginning */
-    enum xb_status status = inner->queue_prefetch(queue, buffer, bytes, to_device, error);
-    if (status != XB_OK)
-        return status;
-    switch (begin(damage, buffer, 0, bytes)) {
+    XB_TRY(inner->queue_prefetch(queue, buffer, bytes, to_device, error));
+    switch (begin(buffer, 0, bytes)) {
     case XB_DAMAGE_NONE:
         break;
     case XB_DAMAGE_BIT_FLIPPED:
@@ -242,53 +309,44 @@ enum xb_status xb_damage_prefetch(enum xb_damage damage, const struct xb_backend
 
 /* ---- chases ---- */
 
-enum xb_status xb_damage_chase(enum xb_damage damage, const struct xb_backend *inner,
-                               struct xb_queue *queue, struct xb_buffer *chain,
-                               struct xb_buffer *cursor, uint64_t loads, unsigned turn,
-                               struct xb_error *error)
+enum xb_status xb_damage_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
+                                     struct xb_buffer *cursor, uint64_t loads, unsigned turn,
+                                     struct xb_error *error)
 {
-    bool damaged = damage != XB_DAMAGE_NONE && loads > 0;
+    bool damaged = *xb_damager.damage != XB_DAMAGE_NONE && loads > 0;
     xb_damage_count += damaged;
-    return inner->queue_chase(queue, chain, cursor, loads - damaged, turn, error);
+    return xb_damager.inner->queue_chase(queue, chain, cursor, loads - damaged, turn, error);
 }
 
 /* ---- decodings ---- */
 
 /* Which words of what was restored become wrong. */
-static void find_wrong(enum xb_damage damage, uint64_t bytes, uint64_t *from, uint64_t *count)
+static struct xb_piece find_wrong(enum xb_damage damage, uint64_t bytes)
 {
-    *from = 0;
-    *count = 8;
     switch (damage) {
     case XB_DAMAGE_NONE:
     case XB_DAMAGE_NOTHING_COPIED:
         break;
     case XB_DAMAGE_BIT_FLIPPED:
-        *from = bytes / 2 / 8 * 8;
-        break;
+        return (struct xb_piece){0, bytes / 2 / 8 * 8, 8};
     case XB_DAMAGE_BLOCKS_SWAPPED:
-        *count = 2 * BLOCK;
-        break;
+        return (struct xb_piece){0, 0, 2 * BLOCK};
     case XB_DAMAGE_SHIFTED_2MIB:
-        *count = bytes;
-        break;
+        return (struct xb_piece){0, 0, bytes};
     case XB_DAMAGE_LAST_BYTE_LOST:
-        *from = bytes / 8 * 8 - 8;
-        break;
+        return (struct xb_piece){0, bytes / 8 * 8 - 8, 8};
     case XB_DAMAGE_PIECE_LOST:
     case XB_DAMAGE_PIECE_MISPLACED:
-        *from = BLOCK / 2;
-        *count = BLOCK;
-        break;
+        return (struct xb_piece){0, BLOCK / 2, BLOCK};
     }
+    return (struct xb_piece){0, 0, 0};
 }
 
-enum xb_status xb_damage_decode(enum xb_damage damage, const struct xb_backend *inner,
-                                struct xb_queue *queue, const struct xb_decoding *decoding,
-                                struct xb_error *error)
+enum xb_status xb_damage_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
+                                      struct xb_error *error)
 {
-    uint64_t from;
-    uint64_t bytes;
+    const struct xb_backend *inner = xb_damager.inner;
+    enum xb_damage damage = *xb_damager.damage;
     xb_damage_note_write(decoding->target);
     xb_damage_note_write(decoding->report);
     if (damage == XB_DAMAGE_NONE || decoding->bytes < XB_DAMAGE_LEAST ||
@@ -298,10 +356,33 @@ enum xb_status xb_damage_decode(enum xb_damage damage, const struct xb_backend *
     xb_damage_count++;
     if (damage == XB_DAMAGE_NOTHING_COPIED)
         return XB_OK;
-    find_wrong(damage, decoding->bytes, &from, &bytes);
-    enum xb_status status = inner->queue_decode(queue, decoding, error);
-    if (status != XB_OK)
-        return status;
-    return inner->queue_compute(queue, decoding->target, decoding->target_offset + from, bytes, 1,
+    struct xb_piece wrong = find_wrong(damage, decoding->bytes);
+    XB_TRY(inner->queue_decode(queue, decoding, error));
+    return inner->queue_compute(queue, decoding->target,
+                                decoding->target_offset + wrong.target_offset, wrong.bytes, 1,
                                 error);
+}
+
+/* ---- files ---- */
+
+enum xb_status xb_damage_file_read(struct xb_file *file, uint64_t file_offset,
+                                   struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
+                                   struct xb_error *error)
+{
+    const struct xb_backend *inner = xb_damager.inner;
+    enum xb_damage damage = *xb_damager.damage;
+    struct xb_piece parts[XB_DAMAGE_OPERATIONS];
+    enum xb_status status = XB_OK;
+    xb_damage_note_write(buffer);
+    if (bytes < XB_DAMAGE_LEAST || xb_file_read_check(file, buffer, offset, bytes, error) != XB_OK)
+        damage = XB_DAMAGE_NONE;
+    xb_damage_count += damage != XB_DAMAGE_NONE;
+    size_t count = find_parts(damage, bytes, BLOCK, parts);
+    for (size_t i = 0; status == XB_OK && i < count; i++)
+        status = inner->file_read(file, file_offset + parts[i].source_offset, buffer,
+                                  offset + parts[i].target_offset, parts[i].bytes, error);
+    if (status == XB_OK || damage != XB_DAMAGE_SHIFTED_2MIB)
+        return status;
+    xb_damage_count--; /* the file ends before: everything is right */
+    return inner->file_read(file, file_offset, buffer, offset, bytes, error);
 }

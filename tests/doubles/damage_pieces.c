@@ -11,28 +11,25 @@
 /* How many more pieces a damaged list may have. */
 #define MORE 2
 
-/* Of one damage. Where it does not change the list, or cannot be done, it is not there. */
-struct variant {
-    bool there;
-    struct xb_pieces *list; /* NULL where no piece is left */
+/* Lists or graphs: that of XB_DAMAGE_NONE is the right one. Where a damage does not change the
+ * list, or cannot be done, it is not there; where no piece is left, it is NULL. */
+struct variants {
+    struct xb_buffer *target, *source;
+    struct xb_piece bit; /* what is copied to flip one; no bytes: not possible */
+    struct {
+        bool there;
+        void *made;
+    } of[DAMAGES];
 };
 
 struct damaged_pieces {
     struct xb_pieces base;
-    const struct xb_backend *inner;
-    struct variant variants[DAMAGES]; /* that of XB_DAMAGE_NONE is the right list */
-    struct xb_piece bit;              /* what is copied to flip one; no bytes: not possible */
+    struct variants variants;
 };
 
 struct damaged_graph {
     struct xb_graph base;
-    const struct xb_backend *inner;
-    struct xb_buffer *target, *source;
-    struct {
-        bool there;
-        struct xb_graph *graph;
-    } variants[DAMAGES];
-    struct xb_piece bit;
+    struct variants variants;
 };
 
 /* ---- damaged lists ---- */
@@ -137,7 +134,7 @@ static enum xb_status open_variant(struct damaged_pieces *opening, struct xb_dev
                                    struct xb_error *error)
 {
     struct xb_pieces *base = &opening->base;
-    struct variant *variant = &opening->variants[damage];
+    struct xb_pieces *list = NULL;
     struct draft draft = {.pieces = calloc(base->count + MORE, sizeof *pieces),
                           .count = base->count,
                           .source_bytes = base->source->bytes};
@@ -145,10 +142,11 @@ static enum xb_status open_variant(struct damaged_pieces *opening, struct xb_dev
     if (draft.pieces == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to damage %zu pieces", base->count);
     memcpy(draft.pieces, pieces, base->count * sizeof *pieces);
-    variant->there = change(&draft, damage);
-    if (variant->there && draft.count > 0)
-        status = opening->inner->pieces_open(device, base->target, base->source, draft.pieces,
-                                             draft.count, &variant->list, error);
+    opening->variants.of[damage].there = change(&draft, damage);
+    if (opening->variants.of[damage].there && draft.count > 0)
+        status = xb_damager.inner->pieces_open(device, base->target, base->source, draft.pieces,
+                                               draft.count, &list, error);
+    opening->variants.of[damage].made = list;
     free(draft.pieces);
     return status;
 }
@@ -169,26 +167,27 @@ static struct xb_piece find_bit(const struct xb_piece *pieces, size_t count)
     return (struct xb_piece){.bytes = 0};
 }
 
-enum xb_status xb_damage_pieces_open(const struct xb_backend *inner, struct xb_device *device,
-                                     struct xb_buffer *target, struct xb_buffer *source,
-                                     const struct xb_piece *pieces, size_t count,
-                                     struct xb_pieces **list, struct xb_error *error)
+enum xb_status xb_damage_pieces_open(struct xb_device *device, struct xb_buffer *target,
+                                     struct xb_buffer *source, const struct xb_piece *pieces,
+                                     size_t count, struct xb_pieces **list, struct xb_error *error)
 {
     struct damaged_pieces *opened = calloc(1, sizeof *opened);
+    struct xb_pieces *right = NULL;
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a list of pieces");
-    opened->inner = inner;
     /* The right list first: it says whether the rest may be looked at. */
-    struct xb_pieces **right = &opened->variants[XB_DAMAGE_NONE].list;
-    enum xb_status status = inner->pieces_open(device, target, source, pieces, count, right, error);
+    enum xb_status status =
+        xb_damager.inner->pieces_open(device, target, source, pieces, count, &right, error);
     if (status != XB_OK) {
         free(opened);
         return status;
     }
-    opened->base = **right;
-    opened->variants[XB_DAMAGE_NONE].there = true;
-    opened->bit = find_bit(pieces, count);
-    bool large = opened->base.bytes >= XB_DAMAGE_LEAST;
+    bool large = right->bytes >= XB_DAMAGE_LEAST;
+    opened->base = *right;
+    opened->variants = (struct variants){.target = target, .source = source};
+    opened->variants.of[XB_DAMAGE_NONE].made = right;
+    if (large)
+        opened->variants.bit = find_bit(pieces, count);
     for (size_t i = XB_DAMAGE_NONE + 1; large && status == XB_OK && i < DAMAGES; i++)
         status = open_variant(opened, device, pieces, (enum xb_damage)i, error);
     if (status != XB_OK) {
@@ -201,101 +200,26 @@ enum xb_status xb_damage_pieces_open(const struct xb_backend *inner, struct xb_d
 
 void xb_damage_pieces_close(struct xb_pieces *list)
 {
-    if (list == NULL)
-        return;
-    struct damaged_pieces *closing = (struct damaged_pieces *)list;
-    for (size_t i = 0; i < DAMAGES; i++)
-        closing->inner->pieces_close(closing->variants[i].list);
-    free(closing);
-}
-
-/* ---- enqueuing ---- */
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Behind the copies: a byte that differs in one bit, or a word from elsewhere where what is there
- * is not known. `bit` says where and from where the right one came. */
-static enum xb_status flip_bit(const struct xb_backend *inner, struct xb_queue *queue,
-                               struct xb_buffer *target, struct xb_buffer *source,
-                               const struct xb_piece *bit, bool by_kernel, struct xb_error *error)
-{
-    uint64_t from = xb_damage_find_flipped(source, bit->source_offset, 8);
-    uint64_t bytes = 1;
-    if (from == bit->source_offset) {
-        from = from < 16 ? 16 : 0;
-        bytes = least(bit->bytes, source->bytes - from);
-    }
-    return by_kernel
-               ? inner->queue_kernel_copy(queue, target, bit->target_offset, source, from, bytes,
-                                          XB_ACCESS_SEQUENTIAL, 1, error)
-               : inner->queue_copy(queue, target, bit->target_offset, source, from, bytes, error);
-}
-
-/* The damage that is done to this list. */
-static enum xb_damage choose(enum xb_damage damage, bool there, const struct xb_piece *bit,
-                             uint64_t bytes)
-{
-    bool possible =
-        damage == XB_DAMAGE_BIT_FLIPPED ? bit->bytes > 0 && bytes >= XB_DAMAGE_LEAST : there;
-    damage = possible ? damage : XB_DAMAGE_NONE;
-    xb_damage_count += damage != XB_DAMAGE_NONE;
-    return damage;
-}
-
-/* Enqueues the list that stands for the damage. */
-static enum xb_status enqueue(enum xb_damage damage, struct xb_queue *queue, struct xb_pieces *list,
-                              bool by_kernel, unsigned blocks, struct xb_error *error)
-{
-    const struct damaged_pieces *pieces = (const struct damaged_pieces *)list;
-    const struct xb_backend *inner = pieces->inner;
-    enum xb_status status = XB_OK;
-    xb_damage_note_write(list->target);
-    damage = choose(damage, pieces->variants[damage].there, &pieces->bit, list->bytes);
-    struct xb_pieces *chosen =
-        pieces->variants[damage == XB_DAMAGE_BIT_FLIPPED ? XB_DAMAGE_NONE : damage].list;
-    if (chosen != NULL && by_kernel)
-        status = inner->queue_kernel_pieces(queue, chosen, blocks, error);
-    else if (chosen != NULL)
-        status = inner->queue_copy_pieces(queue, chosen, error);
-    if (status != XB_OK || damage != XB_DAMAGE_BIT_FLIPPED)
-        return status;
-    return flip_bit(inner, queue, list->target, list->source, &pieces->bit, by_kernel, error);
-}
-
-enum xb_status xb_damage_copy_pieces(enum xb_damage damage, struct xb_queue *queue,
-                                     struct xb_pieces *list, struct xb_error *error)
-{
-    return enqueue(damage, queue, list, false, 0, error);
-}
-
-enum xb_status xb_damage_kernel_pieces(enum xb_damage damage, struct xb_queue *queue,
-                                       struct xb_pieces *list, unsigned blocks,
-                                       struct xb_error *error)
-{
-    return enqueue(damage, queue, list, true, blocks, error);
+    for (size_t i = 0; list != NULL && i < DAMAGES; i++)
+        xb_damager.inner->pieces_close(((struct damaged_pieces *)list)->variants.of[i].made);
+    free(list);
 }
 
 enum xb_status xb_damage_graph_open(struct xb_queue *queue, struct xb_pieces *list,
                                     struct xb_graph **graph, struct xb_error *error)
 {
-    const struct damaged_pieces *pieces = (const struct damaged_pieces *)list;
+    const struct variants *lists = &((const struct damaged_pieces *)list)->variants;
     struct damaged_graph *opened = calloc(1, sizeof *opened);
     enum xb_status status = XB_OK;
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a graph");
     opened->base.device = queue->device;
-    opened->inner = pieces->inner;
-    opened->target = list->target;
-    opened->source = list->source;
-    opened->bit = list->bytes >= XB_DAMAGE_LEAST ? pieces->bit : (struct xb_piece){.bytes = 0};
-    for (size_t i = 0; status == XB_OK && i < DAMAGES; i++) {
-        opened->variants[i].there = pieces->variants[i].there;
-        if (pieces->variants[i].list != NULL)
-            status = opened->inner->graph_open(queue, pieces->variants[i].list,
-                                               &opened->variants[i].graph, error);
+    opened->variants = *lists;
+    for (size_t i = 0; i < DAMAGES; i++) {
+        struct xb_graph *made = NULL;
+        if (status == XB_OK && lists->of[i].made != NULL)
+            status = xb_damager.inner->graph_open(queue, lists->of[i].made, &made, error);
+        opened->variants.of[i].made = made;
     }
     if (status != XB_OK) {
         xb_damage_graph_close(&opened->base);
@@ -307,143 +231,168 @@ enum xb_status xb_damage_graph_open(struct xb_queue *queue, struct xb_pieces *li
 
 void xb_damage_graph_close(struct xb_graph *graph)
 {
-    if (graph == NULL)
-        return;
-    struct damaged_graph *closing = (struct damaged_graph *)graph;
-    for (size_t i = 0; i < DAMAGES; i++)
-        closing->inner->graph_close(closing->variants[i].graph);
-    free(closing);
+    for (size_t i = 0; graph != NULL && i < DAMAGES; i++)
+        xb_damager.inner->graph_close(((struct damaged_graph *)graph)->variants.of[i].made);
+    free(graph);
 }
 
-enum xb_status xb_damage_graph(enum xb_damage damage, struct xb_queue *queue,
-                               struct xb_graph *graph, struct xb_error *error)
+/* ---- enqueuing ---- */
+
+static uint64_t least(uint64_t a, uint64_t b)
 {
-    const struct damaged_graph *damaged = (const struct damaged_graph *)graph;
+    return a < b ? a : b;
+}
+
+/* Behind the copies: a byte that differs in one bit, or a word from elsewhere where what is there
+ * is not known. `bit` says where and from where the right one came. */
+static enum xb_status flip_bit(struct xb_queue *queue, struct xb_buffer *target,
+                               struct xb_buffer *source, const struct xb_piece *bit, bool by_kernel,
+                               struct xb_error *error)
+{
+    const struct xb_backend *inner = xb_damager.inner;
+    uint64_t from = xb_damage_find_flipped(source, 0, bit->source_offset, 8);
+    uint64_t bytes = 1;
+    if (from == bit->source_offset) {
+        from = from < 16 ? 16 : 0;
+        bytes = least(bit->bytes, source->bytes - from);
+    }
+    return by_kernel
+               ? inner->queue_kernel_copy(queue, target, bit->target_offset, source, from, bytes,
+                                          XB_ACCESS_SEQUENTIAL, 1, error)
+               : inner->queue_copy(queue, target, bit->target_offset, source, from, bytes, error);
+}
+
+/* Enqueues, in one of these ways, what stands for the damage that is to be done and can be. */
+enum way { BY_COPIES, BY_KERNEL, BY_GRAPH };
+static enum xb_status enqueue(enum way way, struct xb_queue *queue, const struct variants *variants,
+                              unsigned blocks, struct xb_error *error)
+{
+    const struct xb_backend *inner = xb_damager.inner;
+    enum xb_damage damage = *xb_damager.damage;
     enum xb_status status = XB_OK;
-    xb_damage_note_write(damaged->target);
-    damage = choose(damage, damaged->variants[damage].there, &damaged->bit, XB_DAMAGE_LEAST);
-    struct xb_graph *chosen =
-        damaged->variants[damage == XB_DAMAGE_BIT_FLIPPED ? XB_DAMAGE_NONE : damage].graph;
-    if (chosen != NULL)
-        status = damaged->inner->queue_graph(queue, chosen, error);
-    if (status != XB_OK || damage != XB_DAMAGE_BIT_FLIPPED)
+    bool flips = damage == XB_DAMAGE_BIT_FLIPPED && variants->bit.bytes > 0;
+    bool is_damaged = flips || variants->of[damage].there;
+    void *made = variants->of[is_damaged && !flips ? damage : XB_DAMAGE_NONE].made;
+    xb_damage_note_write(variants->target);
+    xb_damage_count += is_damaged;
+    if (made != NULL)
+        status = way == BY_KERNEL  ? inner->queue_kernel_pieces(queue, made, blocks, error)
+                 : way == BY_GRAPH ? inner->queue_graph(queue, made, error)
+                                   : inner->queue_copy_pieces(queue, made, error);
+    if (status != XB_OK || !flips)
         return status;
-    return flip_bit(damaged->inner, queue, damaged->target, damaged->source, &damaged->bit, false,
+    return flip_bit(queue, variants->target, variants->source, &variants->bit, way == BY_KERNEL,
                     error);
+}
+
+enum xb_status xb_damage_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces *list,
+                                           struct xb_error *error)
+{
+    return enqueue(BY_COPIES, queue, &((struct damaged_pieces *)list)->variants, 0, error);
+}
+
+enum xb_status xb_damage_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
+                                             unsigned blocks, struct xb_error *error)
+{
+    return enqueue(BY_KERNEL, queue, &((struct damaged_pieces *)list)->variants, blocks, error);
+}
+
+enum xb_status xb_damage_queue_graph(struct xb_queue *queue, struct xb_graph *graph,
+                                     struct xb_error *error)
+{
+    return enqueue(BY_GRAPH, queue, &((struct damaged_graph *)graph)->variants, 0, error);
 }
 
 /* ---- rows ---- */
 
+/* Rows as they were asked for, or some of them. */
 struct table {
-    const struct xb_backend *inner;
-    struct xb_queue *queue;
     struct xb_rows target, source;
-    uint64_t bytes;
+    uint64_t bytes, count;
 };
 
 /* `count` rows from number `from` on to number `to` and those behind it. */
-static enum xb_status rows(const struct table *table, uint64_t to, uint64_t from, uint64_t count,
-                           struct xb_error *error)
+static struct table some_rows(const struct table *table, uint64_t to, uint64_t from, uint64_t count)
 {
-    struct xb_rows target = table->target;
-    struct xb_rows source = table->source;
-    target.offset += to * target.pitch;
-    source.offset += from * source.pitch;
-    if (count == 0)
-        return XB_OK;
-    return table->inner->queue_copy_rows(table->queue, target, source, table->bytes, count, error);
+    struct table some = *table;
+    some.target.offset += to * some.target.pitch;
+    some.source.offset += from * some.source.pitch;
+    some.count = count;
+    return some;
 }
 
-/* Whether that can be done to that many rows; what breaks the rules is left for the inner backend
- * to refuse. */
-static bool can_damage_rows(enum xb_damage damage, const struct table *table, uint64_t count)
+/* Whether that can be done to these rows; what breaks the rules is left for the inner backend to
+ * refuse. */
+static bool can_damage_rows(enum xb_damage damage, const struct table *table)
 {
-    if (count == 0 || table->bytes == 0 || count > UINT64_MAX / table->bytes ||
-        table->bytes * count < XB_DAMAGE_LEAST || table->bytes < 16)
+    if (table->count == 0 || table->bytes == 0 || table->count > UINT64_MAX / table->bytes ||
+        table->bytes * table->count < XB_DAMAGE_LEAST || table->bytes < 16)
         return false;
     if (damage == XB_DAMAGE_BLOCKS_SWAPPED)
-        return count > 1;
+        return table->count > 1;
     if (damage == XB_DAMAGE_SHIFTED_2MIB)
         return table->source.offset + SHIFT + table->bytes <= table->source.buffer->bytes;
     return damage != XB_DAMAGE_NONE;
 }
 
-static enum xb_status flip_in_row(const struct table *table, uint64_t row, struct xb_error *error)
+/* The rows that are copied in place of all, in this order; returns how many times. */
+static size_t find_rows(enum xb_damage damage, const struct table *all,
+                        struct table parts[XB_DAMAGE_OPERATIONS])
 {
-    const struct xb_piece bit = {table->source.offset + row * table->source.pitch + 8,
-                                 table->target.offset + row * table->target.pitch + 8, 8};
-    return flip_bit(table->inner, table->queue, table->target.buffer, table->source.buffer, &bit,
-                    false, error);
-}
-
-static enum xb_status shift_rows(const struct table *table, uint64_t count, struct xb_error *error)
-{
-    struct table shifted = *table;
-    shifted.source.offset += SHIFT;
-    uint64_t behind = table->source.buffer->bytes - shifted.source.offset - table->bytes;
-    return rows(&shifted, 0, 0, least(count, behind / table->source.pitch + 1), error);
-}
-
-static enum xb_status shorten_last_row(const struct table *table, uint64_t count,
-                                       struct xb_error *error)
-{
-    enum xb_status status = rows(table, 0, 0, count - 1, error);
-    struct table shorter = *table;
-    shorter.bytes--;
-    return status == XB_OK ? rows(&shorter, count - 1, count - 1, 1, error) : status;
-}
-
-/* All but the one in the middle, which is lost or comes 8 bytes before or behind its place. */
-static enum xb_status lose_row(const struct table *table, uint64_t count, bool misplaced,
-                               struct xb_error *error)
-{
-    uint64_t lost = count / 2;
-    struct table moved = *table;
-    if (moved.target.offset + lost * moved.target.pitch >= 8) {
-        moved.target.offset -= 8;
-    } else {
-        moved.target.offset += 8;
-        moved.bytes -= 8;
-    }
-    enum xb_status status = rows(table, 0, 0, lost, error);
-    if (status == XB_OK)
-        status = rows(table, lost + 1, lost + 1, count - lost - 1, error);
-    if (status == XB_OK && misplaced)
-        status = rows(&moved, lost, lost, 1, error);
-    return status;
-}
-
-enum xb_status xb_damage_rows(enum xb_damage damage, const struct xb_backend *inner,
-                              struct xb_queue *queue, struct xb_rows target, struct xb_rows source,
-                              uint64_t bytes, uint64_t count, struct xb_error *error)
-{
-    const struct table table = {inner, queue, target, source, bytes};
-    enum xb_status status = XB_OK;
-    xb_damage_note_write(target.buffer);
-    if (!can_damage_rows(damage, &table, count))
-        return inner->queue_copy_rows(queue, target, source, bytes, count, error);
-    xb_damage_count++;
+    const uint64_t middle = all->count / 2;
+    const uint64_t last = all->count - 1;
+    parts[0] = *all;
     switch (damage) {
-    case XB_DAMAGE_NONE:
     case XB_DAMAGE_NOTHING_COPIED:
-        return XB_OK;
-    case XB_DAMAGE_SHIFTED_2MIB:
-        return shift_rows(&table, count, error);
-    case XB_DAMAGE_LAST_BYTE_LOST:
-        return shorten_last_row(&table, count, error);
-    case XB_DAMAGE_PIECE_LOST:
-    case XB_DAMAGE_PIECE_MISPLACED:
-        return lose_row(&table, count, damage == XB_DAMAGE_PIECE_MISPLACED, error);
-    case XB_DAMAGE_BIT_FLIPPED:
+        return 0;
+    case XB_DAMAGE_NONE:
+    case XB_DAMAGE_BIT_FLIPPED: /* behind these */
+        return 1;
     case XB_DAMAGE_BLOCKS_SWAPPED:
-        break;
+        parts[1] = some_rows(all, 0, 1, 1);
+        parts[2] = some_rows(all, 1, 0, 1);
+        return 3;
+    case XB_DAMAGE_SHIFTED_2MIB: /* as many as there are further on */
+        parts[0].source.offset += SHIFT;
+        parts[0].count =
+            least(all->count, (all->source.buffer->bytes - parts[0].source.offset - all->bytes) /
+                                      all->source.pitch +
+                                  1);
+        return 1;
+    case XB_DAMAGE_LAST_BYTE_LOST:
+        parts[0].count = last;
+        parts[1] = some_rows(all, last, last, 1);
+        parts[1].bytes--;
+        return 2;
+    case XB_DAMAGE_PIECE_LOST:
+    case XB_DAMAGE_PIECE_MISPLACED: /* the middle one, 8 bytes before or behind its place */
+        parts[0].count = middle;
+        parts[1] = some_rows(all, middle + 1, middle + 1, last - middle);
+        parts[2] = some_rows(all, middle, middle, 1);
+        parts[2].bytes -= parts[2].target.offset < 8 ? 8 : 0;
+        parts[2].target.offset += parts[2].target.offset < 8 ? 8 : UINT64_C(0) - 8;
+        return damage == XB_DAMAGE_PIECE_LOST ? 2 : 3;
     }
-    status = rows(&table, 0, 0, count, error);
-    if (status == XB_OK && damage == XB_DAMAGE_BIT_FLIPPED)
-        return flip_in_row(&table, count / 2, error);
-    if (status == XB_OK)
-        status = rows(&table, 0, 1, 1, error);
-    if (status == XB_OK)
-        status = rows(&table, 1, 0, 1, error);
-    return status;
+    return 1;
+}
+
+enum xb_status xb_damage_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,
+                                         struct xb_rows source, uint64_t bytes, uint64_t count,
+                                         struct xb_error *error)
+{
+    const struct table all = {target, source, bytes, count};
+    struct table parts[XB_DAMAGE_OPERATIONS] = {all};
+    bool is_damaged = can_damage_rows(*xb_damager.damage, &all);
+    size_t part_count = is_damaged ? find_rows(*xb_damager.damage, &all, parts) : 1;
+    xb_damage_note_write(target.buffer);
+    xb_damage_count += is_damaged;
+    for (size_t i = 0; i < part_count; i++)
+        if (!is_damaged || parts[i].count > 0)
+            XB_TRY(xb_damager.inner->queue_copy_rows(queue, parts[i].target, parts[i].source,
+                                                     parts[i].bytes, parts[i].count, error));
+    if (!is_damaged || *xb_damager.damage != XB_DAMAGE_BIT_FLIPPED)
+        return XB_OK;
+    const struct xb_piece bit = {source.offset + count / 2 * source.pitch + 8,
+                                 target.offset + count / 2 * target.pitch + 8, 8};
+    return flip_bit(queue, target.buffer, source.buffer, &bit, false, error);
 }

@@ -55,6 +55,9 @@ enum xb_status xb_fake_driver_open(struct xb_driver **driver, struct xb_probe *p
     enum xb_status status = xb_host_backend.driver_open(driver, probe, error);
     if (status == XB_OK) {
         (*driver)->backend = &xb_fake_backend;
+        xb_damager.inner = &xb_fake_plain;
+        if (xb_damager.damage == NULL)
+            xb_damager.damage = &xb_fake.damage;
         probe->device_count = xb_fake.device_count;
     }
     return status;
@@ -302,8 +305,7 @@ enum xb_status xb_fake_file_read(struct xb_file *file, uint64_t file_offset,
                                  struct xb_error *error)
 {
     ENTER(file_read);
-    return xb_damage_file_read(xb_fake.damage, &xb_host_backend, file, file_offset, buffer, offset,
-                               bytes, error);
+    return xb_damage_file_read(file, file_offset, buffer, offset, bytes, error);
 }
 
 enum xb_status xb_fake_file_way(struct xb_file *file, struct xb_file_way *way,

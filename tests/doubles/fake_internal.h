@@ -36,6 +36,9 @@ void xb_fake_number_queues_anew(unsigned device);
 
 extern const struct xb_kernels xb_fake_kernels;
 
+/* Whose operations are damaged. */
+extern const struct xb_backend xb_fake_plain;
+
 /* All slots, of which each file has some. */
 #define XB_FAKE_SLOTS(X, prefix) XB_SLOTS(X, X, X, X, X, prefix)
 XB_FAKE_SLOTS(XB_DECLARE_SLOT, xb_fake_)

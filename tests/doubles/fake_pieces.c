@@ -5,20 +5,6 @@
 
 #include <stdlib.h>
 
-/* The host backend's slots, without faults. */
-static const struct xb_backend plain = {
-    .queue_copy = xb_host_queue_copy,
-    .queue_kernel_copy = xb_queue_kernel_copy,
-    .pieces_open = xb_host_pieces_open,
-    .pieces_close = xb_host_pieces_close,
-    .queue_copy_pieces = xb_host_queue_copy_pieces,
-    .queue_kernel_pieces = xb_host_queue_kernel_pieces,
-    .graph_open = xb_host_graph_open,
-    .graph_close = xb_host_graph_close,
-    .queue_graph = xb_host_queue_graph,
-    .queue_copy_rows = xb_host_queue_copy_rows,
-};
-
 /* What a graph's copies cost, and which memory they touch. */
 struct fake_graph {
     struct xb_graph base;
@@ -47,7 +33,7 @@ enum xb_status xb_fake_pieces_open(struct xb_device *device, struct xb_buffer *t
 {
     ENTER(pieces_open);
     enum xb_status status =
-        xb_damage_pieces_open(&plain, device, target, source, pieces, count, list, error);
+        xb_damage_pieces_open(device, target, source, pieces, count, list, error);
     xb_fake.lists_open += status == XB_OK;
     return status;
 }
@@ -63,7 +49,7 @@ enum xb_status xb_fake_queue_copy_pieces(struct xb_queue *queue, struct xb_piece
 {
     ENTER(queue_copy_pieces);
     pay_for_list(queue, list);
-    return xb_damage_copy_pieces(xb_fake.damage, queue, list, error);
+    return xb_damage_queue_copy_pieces(queue, list, error);
 }
 
 enum xb_status xb_fake_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
@@ -74,7 +60,7 @@ enum xb_status xb_fake_queue_kernel_pieces(struct xb_queue *queue, struct xb_pie
     if (xb_fake.more_blocks_are_faster && blocks > 0 && blocks < XB_FAKE_MULTIPROCESSORS)
         xb_fake_pass_time(queue, 1e-3 * (XB_FAKE_MULTIPROCESSORS - blocks));
     xb_fake.piece_blocks = blocks;
-    return xb_damage_kernel_pieces(xb_fake.damage, queue, list, blocks, error);
+    return xb_damage_queue_kernel_pieces(queue, list, blocks, error);
 }
 
 enum xb_status xb_fake_graph_open(struct xb_queue *queue, struct xb_pieces *list,
@@ -113,7 +99,7 @@ enum xb_status xb_fake_queue_graph(struct xb_queue *queue, struct xb_graph *grap
     const struct fake_graph *enqueued = (const struct fake_graph *)graph;
     ENTER(queue_graph);
     pay(queue, enqueued->target, enqueued->source, enqueued->bytes);
-    return xb_damage_graph(xb_fake.damage, queue, enqueued->damaged, error);
+    return xb_damage_queue_graph(queue, enqueued->damaged, error);
 }
 
 enum xb_status xb_fake_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,
@@ -122,5 +108,5 @@ enum xb_status xb_fake_queue_copy_rows(struct xb_queue *queue, struct xb_rows ta
 {
     ENTER(queue_copy_rows);
     pay(queue, target.buffer, source.buffer, bytes * count);
-    return xb_damage_rows(xb_fake.damage, &plain, queue, target, source, bytes, count, error);
+    return xb_damage_queue_copy_rows(queue, target, source, bytes, count, error);
 }

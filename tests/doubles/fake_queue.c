@@ -162,9 +162,7 @@ static enum xb_status move_between_peers(struct xb_queue *queue, struct xb_buffe
                                          uint64_t to, struct xb_buffer *source, uint64_t from,
                                          uint64_t bytes, struct xb_error *error)
 {
-    enum xb_status status = xb_peer_copy_check(queue, target, to, source, from, bytes, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_peer_copy_check(queue, target, to, source, from, bytes, error));
     return xb_host_queue_move(queue, (char *)xb_host_buffer_address(target) + to,
                               (const char *)xb_host_buffer_address(source) + from, bytes, error);
 }
@@ -179,16 +177,20 @@ static enum xb_status prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
 }
 
 /* What the host backend would be with peers and managed memory, in real time and without faults. */
-static const struct xb_backend plain = {
-    .queue_copy = xb_host_queue_copy,
-    .queue_fill = xb_host_queue_fill,
-    .queue_kernel_copy = xb_queue_kernel_copy,
-    .queue_compute = xb_queue_compute,
-    .queue_chase = xb_queue_chase,
-    .queue_decode = xb_queue_decode,
-    .queue_prefetch = prefetch,
-    .queue_copy_peer = move_between_peers,
-};
+const struct xb_backend xb_fake_plain = {.queue_copy = xb_host_queue_copy,
+                                         .queue_fill = xb_host_queue_fill,
+                                         .queue_prefetch = prefetch,
+                                         .queue_copy_peer = move_between_peers,
+                                         .pieces_open = xb_host_pieces_open,
+                                         .pieces_close = xb_host_pieces_close,
+                                         .queue_copy_pieces = xb_host_queue_copy_pieces,
+                                         .queue_kernel_pieces = xb_host_queue_kernel_pieces,
+                                         .graph_open = xb_host_graph_open,
+                                         .graph_close = xb_host_graph_close,
+                                         .queue_graph = xb_host_queue_graph,
+                                         .queue_copy_rows = xb_host_queue_copy_rows,
+                                         .file_read = xb_host_file_read,
+                                         XB_KERNEL_SLOTS(XB_FILL_SLOT, xb_)};
 
 void xb_fake_note_memory(const struct xb_buffer *target, const struct xb_buffer *source,
                          uint64_t bytes)
@@ -205,9 +207,7 @@ enum xb_status xb_fake_queue_copy(struct xb_queue *queue, struct xb_buffer *targ
     ENTER(queue_copy);
     xb_fake_pass_time(queue, (double)bytes * XB_FAKE_SECONDS_PER_BYTE);
     xb_fake_note_memory(target, source, bytes);
-    const struct xb_damaged_copy copy = {
-        &plain, queue, target, to, source, from, bytes, XB_DAMAGED_COPY, XB_ACCESS_SEQUENTIAL, 1};
-    enum xb_status status = xb_damage_copy(xb_fake.damage, &copy, error);
+    enum xb_status status = xb_damage_queue_copy(queue, target, to, source, from, bytes, error);
     return status == XB_OK && xb_host_queue_blocks(queue) ? xb_fake_queue_wait(queue, error)
                                                           : status;
 }
@@ -216,8 +216,7 @@ enum xb_status xb_fake_queue_fill(struct xb_queue *queue, struct xb_buffer *buff
                                   struct xb_pattern pattern, struct xb_error *error)
 {
     ENTER(queue_fill);
-    xb_damage_note_fill(buffer, bytes, pattern);
-    return xb_host_backend.queue_fill(queue, buffer, bytes, pattern, error);
+    return xb_damage_queue_fill(queue, buffer, bytes, pattern, error);
 }
 
 enum xb_status xb_fake_queue_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
@@ -268,9 +267,8 @@ enum xb_status xb_fake_queue_kernel_copy(struct xb_queue *queue, struct xb_buffe
         xb_fake.kernel_access |= 1u << access;
     if (together > xb_fake.kernels_together)
         xb_fake.kernels_together = together;
-    const struct xb_damaged_copy copy = {
-        &plain, queue, target, to, source, from, bytes, XB_DAMAGED_KERNEL_COPY, access, together};
-    return xb_damage_copy(xb_fake.damage, &copy, error);
+    return xb_damage_queue_kernel_copy(queue, target, to, source, from, bytes, access, together,
+                                       error);
 }
 
 /* All steps at once: in virtual time a mode may ask for as many as a GPU takes. */
@@ -303,16 +301,14 @@ enum xb_status xb_fake_queue_compute(struct xb_queue *queue, struct xb_buffer *b
 {
     ENTER(queue_compute);
     xb_fake_pass_time(queue, (double)bytes * (double)steps * XB_FAKE_SECONDS_PER_BYTE_AND_STEP);
-    xb_damage_note_write(buffer);
-    return xb_queue_compute(queue, buffer, offset, bytes, steps, error);
+    return xb_damage_queue_compute(queue, buffer, offset, bytes, steps, error);
 }
 
 enum xb_status xb_fake_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                    enum xb_access access, struct xb_error *error)
 {
     ENTER(queue_chain);
-    xb_damage_note_write(buffer);
-    return xb_queue_chain(queue, buffer, bytes, access, error);
+    return xb_damage_queue_chain(queue, buffer, bytes, access, error);
 }
 
 enum xb_status xb_fake_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
@@ -326,7 +322,7 @@ enum xb_status xb_fake_queue_chase(struct xb_queue *queue, struct xb_buffer *cha
     if (xb_fake_fails("queue_chase", error) || check_access(queue, peer, error) != XB_OK)
         return error->status;
     xb_fake_pass_time(queue, (double)loads * seconds);
-    return xb_damage_chase(xb_fake.damage, &plain, queue, chain, cursor, loads, turn, error);
+    return xb_damage_queue_chase(queue, chain, cursor, loads, turn, error);
 }
 
 enum xb_status xb_fake_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
@@ -334,7 +330,7 @@ enum xb_status xb_fake_queue_decode(struct xb_queue *queue, const struct xb_deco
 {
     ENTER(queue_decode);
     xb_fake_pass_time(queue, (double)decoding->bytes * XB_FAKE_DECODE_SECONDS_PER_BYTE);
-    return xb_damage_decode(xb_fake.damage, &plain, queue, decoding, error);
+    return xb_damage_queue_decode(queue, decoding, error);
 }
 
 enum xb_status xb_fake_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
@@ -343,8 +339,7 @@ enum xb_status xb_fake_queue_digest(struct xb_queue *queue, struct xb_buffer *bu
 {
     ENTER(queue_digest);
     xb_fake_pass_time(queue, (double)bytes * XB_FAKE_DIGEST_SECONDS_PER_BYTE);
-    xb_damage_note_write(target);
-    return xb_queue_digest(queue, buffer, offset, bytes, target, target_offset, error);
+    return xb_damage_queue_digest(queue, buffer, offset, bytes, target, target_offset, error);
 }
 
 enum xb_status xb_fake_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
@@ -353,7 +348,7 @@ enum xb_status xb_fake_queue_prefetch(struct xb_queue *queue, struct xb_buffer *
     ENTER(queue_prefetch);
     xb_fake_pass_time(queue, (double)bytes * XB_FAKE_PREFETCH_SECONDS_PER_BYTE);
     xb_fake_note_memory(buffer, buffer, bytes);
-    return xb_damage_prefetch(xb_fake.damage, &plain, queue, buffer, bytes, to_device, error);
+    return xb_damage_queue_prefetch(queue, buffer, bytes, to_device, error);
 }
 
 enum xb_status xb_fake_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *target,
@@ -374,10 +369,12 @@ enum xb_status xb_fake_queue_copy_peer(struct xb_queue *queue, struct xb_buffer 
     if (!xb_fake_peer_is_open(queue->device,
                               queue->device == target->device ? source->device : target->device))
         xb_fake.staged_by_runtime = true;
-    const struct xb_damaged_copy copy = {
-        &plain, queue, target, to, source, from, bytes, XB_DAMAGED_PEER_COPY, XB_ACCESS_SEQUENTIAL,
-        1};
-    return xb_damage_copy(is_bad ? xb_fake.bad_pair.damage : xb_fake.damage, &copy, error);
+    const enum xb_damage *damage = xb_damager.damage;
+    xb_damager.damage = is_bad ? &xb_fake.bad_pair.damage : damage;
+    enum xb_status status =
+        xb_damage_queue_copy_peer(queue, target, to, source, from, bytes, error);
+    xb_damager.damage = damage;
+    return status;
 }
 
 enum xb_status xb_fake_queue_hold(struct xb_queue *queue, struct xb_error *error)

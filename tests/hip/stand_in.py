@@ -36,9 +36,7 @@ BY_COPIES = "host, by copies back"
 MULTIPROCESSORS = 1  # of each of its devices
 ARCHITECTURE = "gfx90a:sramecc+:xnack+"  # the stand-in's, if no other is asked for
 # All but write-combined and file.
-CAPABILITIES = {
-    *("register", "hold", "kernels", "mapped", "managed", "batch", "graph", "rows", "pool", "pageable")
-}
+CAPABILITIES = {*("register", "hold", "kernels", "mapped", "managed", "batch", "graph", "rows", "pool", "pageable")}
 # All that moves data by copies alone, and a mode of each kind that takes more.
 SOME = (
     *("--mode", "pageable,pinned,double-buffer,zero-copy,managed,peer", "--pairs", "0:1"),

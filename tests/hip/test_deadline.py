@@ -174,9 +174,7 @@ class Deadline(HipCase):
         first = outcome.document["processes"][0]
         self.assertEqual(outcome.code, 1, outcome)
         self.assertEqual((first["exit_code"], first["signal"]), (1, None), outcome)
-        self.assertEqual(
-            [row["status"] for row in first["document"]["results"]], ["ok", "error", "skipped"], outcome
-        )
+        self.assertEqual([row["status"] for row in first["document"]["results"]], ["ok", "error", "skipped"], outcome)
         self.assertIs(outcome.document["deadline_met"], False, outcome)
 
 

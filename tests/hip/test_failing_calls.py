@@ -23,9 +23,7 @@ HARMLESS = set(
     "hipDeviceDisablePeerAccess hipDeviceGetUuid hipExtGetLinkTypeAndHopCount".split()
 )
 # Asked when the run is planned, and again when the device is opened: the second answer counts.
-ASKED_TWICE = set(
-    "hipDeviceGetName hipDeviceGetPCIBusId hipDeviceTotalMem hipDeviceGetAttribute".split()
-)
+ASKED_TWICE = set("hipDeviceGetName hipDeviceGetPCIBusId hipDeviceTotalMem hipDeviceGetAttribute".split())
 # Kernels that are not compiled for an unknown device are no error.
 OF_KERNELS = re.compile("hiprtc|hipGetDeviceProperties")
 

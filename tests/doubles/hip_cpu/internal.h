@@ -93,20 +93,21 @@ hipError_t standin_unlock(hipError_t result);
 /* What the call returns, which is made with the lock held. */
 #define STANDIN_LOCKED(call) (pthread_mutex_lock(&standin_lock), standin_unlock(call))
 
-enum standin_object {
-    STANDIN_DEVICE_MEMORY,
-    STANDIN_HOST_MEMORY,
-    STANDIN_REGISTRATION,
-    STANDIN_MANAGED_MEMORY,
-    STANDIN_STREAM,
-    STANDIN_EVENT,
-    STANDIN_MODULE,
-    STANDIN_GRAPH,
-    STANDIN_EXECUTABLE,
-    STANDIN_RANGE,
-    STANDIN_CAPTURE,
-    STANDIN_OBJECTS
-};
+/* What can be left open, and what a leak of it is called. */
+#define STANDIN_OBJECT_LIST(X)                                                                     \
+    X(DEVICE_MEMORY, "device allocations")                                                         \
+    X(HOST_MEMORY, "host allocations")                                                             \
+    X(REGISTRATION, "registrations")                                                               \
+    X(MANAGED_MEMORY, "managed allocations")                                                       \
+    X(STREAM, "streams")                                                                           \
+    X(EVENT, "events")                                                                             \
+    X(MODULE, "modules")                                                                           \
+    X(GRAPH, "graphs")                                                                             \
+    X(EXECUTABLE, "executable graphs")                                                             \
+    X(RANGE, "ranges")                                                                             \
+    X(CAPTURE, "captures")
+#define STANDIN_OBJECT(name, text) STANDIN_##name,
+enum standin_object { STANDIN_OBJECT_LIST(STANDIN_OBJECT) STANDIN_OBJECTS };
 extern unsigned standin_live[STANDIN_OBJECTS]; /* under the lock */
 extern char standin_told[4096];                /* what roctx was told first; under the lock */
 /* The blocks of the latest kernel that copies, for the trace; under the lock. */

@@ -184,20 +184,11 @@ static void write_trace(const char *path)
     fclose(file);
 }
 
+#define OBJECT_TEXT(name, text) text,
 /* A leak fails the test that made it, whatever the test itself returned. */
 __attribute__((destructor)) static void end(void)
 {
-    static const char *const objects[STANDIN_OBJECTS] = {"device allocations",
-                                                         "host allocations",
-                                                         "registrations",
-                                                         "managed allocations",
-                                                         "streams",
-                                                         "events",
-                                                         "modules",
-                                                         "graphs",
-                                                         "executable graphs",
-                                                         "ranges",
-                                                         "captures"};
+    static const char *const objects[] = {STANDIN_OBJECT_LIST(OBJECT_TEXT)};
     if (getpid() != owner)
         return;
     hang_where("exit");

@@ -22,22 +22,21 @@ TEST(test_the_real_lists_pass)
     assert_int_equal(xb_modes_check(xb_modes, &error), XB_OK);
 }
 
+#define REFUSE_TABLE(part, ...)                                                                    \
+    do {                                                                                           \
+        struct xb_backend table = xb_fake_backend;                                                 \
+        __VA_ARGS__;                                                                               \
+        refuse_backend(&table, part);                                                              \
+    } while (0)
+
 TEST(test_backend_tables_are_checked)
 {
-    struct xb_backend table = xb_fake_backend;
-    table.abi = XB_BACKEND_ABI + 1;
-    refuse_backend(&table, "version");
-    table = xb_fake_backend;
-    table.name = "other";
-    refuse_backend(&table, "calls itself other");
-    table = xb_fake_backend;
-    table.name = NULL;
-    refuse_backend(&table, "calls itself nothing");
+    REFUSE_TABLE("version", table.abi = XB_BACKEND_ABI + 1);
+    REFUSE_TABLE("calls itself other", table.name = "other");
+    REFUSE_TABLE("calls itself nothing", table.name = NULL);
+    REFUSE_TABLE("lack its `kernels`", table.queue_compute = xb_queue_compute,
+                 table.kernels = NULL);
     refuse_backend(NULL, "does not say why");
-    table = xb_fake_backend;
-    table.queue_compute = xb_queue_compute;
-    table.kernels = NULL;
-    refuse_backend(&table, "lack its `kernels`");
 }
 
 static void clear(struct xb_backend *table, const struct xb_slot *slot)
@@ -97,20 +96,15 @@ TEST(test_names_are_unique)
     assert_non_null(strstr(error.message, "two modes"));
 }
 
-static void refuse_mode(const struct xb_mode *mode)
+static void expect_mode(enum xb_status status, const struct xb_mode *mode)
 {
     struct xb_error error = {0};
     const struct xb_mode *const modes[] = {mode, NULL};
-    assert_int_equal(xb_modes_check(modes, &error), XB_ERR_INTERNAL);
-    assert_string_not_equal(error.message, "");
+    assert_int_equal(xb_modes_check(modes, &error), status);
+    assert_int_equal(error.message[0] != '\0', status != XB_OK);
 }
-
-static void accept_mode(const struct xb_mode *mode)
-{
-    struct xb_error error;
-    const struct xb_mode *const modes[] = {mode, NULL};
-    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
-}
+#define REFUSE_MODE(mode) expect_mode(XB_ERR_INTERNAL, (mode))
+#define ACCEPT_MODE(mode) expect_mode(XB_OK, (mode))
 
 static void says_nothing(struct xb_reading *reading)
 {
@@ -124,21 +118,21 @@ TEST(test_lines_of_the_reading_are_checked)
         {.label = "twelve chars", .code = "XB-NOTHING", .say = says_nothing}, {.label = NULL}};
     struct xb_mode mode = *xb_mode_find("pageable");
     mode.reading = lines;
-    accept_mode(&mode);
+    ACCEPT_MODE(&mode);
     mode.pairs = true;
-    refuse_mode(&mode);
+    REFUSE_MODE(&mode);
     mode.pairs = false;
     lines[0].say_of_sizes = says_nothing;
-    refuse_mode(&mode); /* one of the two */
+    REFUSE_MODE(&mode); /* one of the two */
     lines[0].say = NULL;
-    accept_mode(&mode);
+    ACCEPT_MODE(&mode);
     lines[0].code = NULL;
-    refuse_mode(&mode);
+    REFUSE_MODE(&mode);
     lines[0] = (struct xb_reading_line){.label = "nobody", .code = "XB-NOTHING"};
-    refuse_mode(&mode);
+    REFUSE_MODE(&mode);
     lines[0] = (struct xb_reading_line){
         .label = "thirteen chrs", .code = "XB-NOTHING", .say = says_nothing};
-    refuse_mode(&mode);
+    REFUSE_MODE(&mode);
 }
 
 TEST(test_modes_are_checked)
@@ -158,27 +152,25 @@ TEST(test_modes_are_checked)
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         struct xb_mode mode = whole;
         memset((char *)&mode + needed[i].at, 0, needed[i].bytes);
-        refuse_mode(&mode);
+        REFUSE_MODE(&mode);
     }
     whole.by_default = XB_D2D; /* which it does not know */
     whole.directions = XB_H2D | XB_D2H;
-    refuse_mode(&whole);
+    REFUSE_MODE(&whole);
 }
 
 TEST(test_parameters_of_modes_are_checked)
 {
-    struct xb_error error;
     struct xb_option option = {XB_COUNT("sides", "N", 1, 6), .default_text = "6"};
     struct xb_mode mode = *xb_mode_find("local");
-    const struct xb_mode *const modes[] = {&mode, NULL};
     mode.parameters = XB_PARAMETERS({&option, NULL});
     mode.options = XB_OPTIONS(&option);
-    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    ACCEPT_MODE(&mode);
     option.default_text = NULL;
-    refuse_mode(&mode);
+    REFUSE_MODE(&mode);
     option.default_text = "6";
     mode.options = NULL;
-    refuse_mode(&mode);
+    REFUSE_MODE(&mode);
 }
 
 static enum xb_status run_nothing(struct xb_mode_context *context, const struct xb_turn *turn,
@@ -205,11 +197,11 @@ TEST(test_stages_of_modes_are_checked)
     mode.stages = stages;
     mode.figures = figures;
     mode.references = NULL;
-    accept_mode(&mode);
+    ACCEPT_MODE(&mode);
 #define REFUSE_STAGE(field, value)                                                                 \
     do {                                                                                           \
         stages[1].field = value;                                                                   \
-        refuse_mode(&mode);                                                                        \
+        REFUSE_MODE(&mode);                                                                        \
         stages[1] = right;                                                                         \
     } while (0)
     REFUSE_STAGE(run, NULL);
@@ -221,19 +213,19 @@ TEST(test_stages_of_modes_are_checked)
     REFUSE_STAGE(wait, &stranger);
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g"};
     for (size_t i = 0; i < XB_STAGES - 2; i++) {
-        accept_mode(&mode);
+        ACCEPT_MODE(&mode);
         stages[3 + i] = right;
         stages[3 + i].name = names[i];
     }
-    refuse_mode(&mode); /* one too many */
+    REFUSE_MODE(&mode); /* one too many */
     stages[XB_STAGES].name = NULL;
-    accept_mode(&mode);
+    ACCEPT_MODE(&mode);
     mode.submit = xb_mode_find("pinned")->submit;
-    refuse_mode(&mode);
+    REFUSE_MODE(&mode);
     mode.stages = NULL;
-    accept_mode(&mode);
+    ACCEPT_MODE(&mode);
     mode.submit = xb_line_submit;
-    refuse_mode(&mode);
+    REFUSE_MODE(&mode);
 }
 
 TEST(test_references_of_modes_are_checked)
@@ -243,20 +235,20 @@ TEST(test_references_of_modes_are_checked)
     struct xb_reference references[] = {{.figure = mode.references[0].figure, .part = &part},
                                         {.figure = NULL}};
     mode.references = references;
-    accept_mode(&mode);
+    ACCEPT_MODE(&mode);
     part.stages = 1u << 3;
-    refuse_mode(&mode);
+    REFUSE_MODE(&mode);
     part.stages = 0; /* all */
     references[0].submit = xb_line_submit;
-    refuse_mode(&mode); /* either */
+    REFUSE_MODE(&mode); /* either */
     references[0].part = NULL;
-    accept_mode(&mode);
+    ACCEPT_MODE(&mode);
     references[0].submit = NULL;
-    refuse_mode(&mode); /* or */
+    REFUSE_MODE(&mode); /* or */
     references[0].part = &part;
     mode.stages = NULL;
     mode.submit = xb_mode_find("pinned")->submit;
-    refuse_mode(&mode); /* no line to take it from */
+    REFUSE_MODE(&mode); /* no line to take it from */
 }
 
 /* A latency that compare did not judge by, or took for a rate, would be one that nobody watches. */
@@ -266,18 +258,18 @@ TEST(test_latencies_of_modes_are_checked)
     const struct xb_figure *figures[] = {&latency, NULL};
     struct xb_mode mode = *xb_mode_find("loads");
     mode.latency = &latency;
-    refuse_mode(&mode); /* not one of its figures */
+    REFUSE_MODE(&mode); /* not one of its figures */
     latency.name = "another_latency";
     mode.figures = figures;
-    accept_mode(&mode);
+    ACCEPT_MODE(&mode);
     latency.gates = false;
-    refuse_mode(&mode);
+    REFUSE_MODE(&mode);
     latency.gates = true;
     latency.unit = XB_UNIT_RATIO;
-    refuse_mode(&mode);
+    REFUSE_MODE(&mode);
     latency.unit = XB_UNIT_SECONDS;
     latency.more_is_better = true;
-    refuse_mode(&mode);
+    REFUSE_MODE(&mode);
 }
 
 static void refuse_device(const struct xb_backend *backend, uint32_t capability, const char *part)
