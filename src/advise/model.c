@@ -303,8 +303,8 @@ static const struct xb_cost_point *nearest(const struct xb_cost *cost, uint64_t 
 
 /* Less than the smallest row takes its share of that row's time and the start of a copy, and no
  * more than the row, within these bounds. Every time in the committed sweeps lies between them,
- * whichever of its rows is the smallest (tests/unit/advise/test_advise_model.c). The second of each is for
- * what the device does alone: CPUs copy faster out of their caches, and their threads start
+ * whichever of its rows is the smallest (tests/unit/advise/test_advise_model.c). The second of each
+ * is for what the device does alone: CPUs copy faster out of their caches, and their threads start
  * late. */
 static const double below_factors[][XB_ESTIMATES] = {{0.4, 1, 1.5}, {0.9, 1, 1.2}};
 static const double below_starts[][XB_ESTIMATES] = {{0, 10e-6, 300e-6}, {0, 10e-6, 100e-6}};
