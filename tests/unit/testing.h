@@ -42,3 +42,5 @@ int run_topic(const char *topic);
 
 void add_test(const char *file, struct CMUnitTest test);
 void set_group(const char *file, CMFixtureFunction begin, CMFixtureFunction end);
+/* Takes away what srun and mpirun say of node and rank; done before the first test. */
+void forget_launcher(void);

@@ -53,7 +53,7 @@ int run_topic(const char *topic)
 
 /* Tests may be started by srun or mpirun, on a node that has a name: what those say of node and
  * rank must make no difference. */
-__attribute__((constructor)) static void forget_launcher(void)
+__attribute__((constructor)) void forget_launcher(void)
 {
     static const char *const variables[] = {"XFERBENCH_NODE",
                                             "SLURMD_NODENAME",

@@ -7,24 +7,6 @@
 #include <inttypes.h>
 #include <sys/utsname.h>
 
-/* Every case begins without any of them. */
-static void forget(void)
-{
-    static const char *const variables[] = {"XFERBENCH_NODE",
-                                            "SLURMD_NODENAME",
-                                            "OMPI_COMM_WORLD_RANK",
-                                            "OMPI_COMM_WORLD_SIZE",
-                                            "PMI_RANK",
-                                            "PMI_SIZE",
-                                            "PMIX_RANK",
-                                            "SLURM_PROCID",
-                                            "SLURM_STEP_NUM_TASKS",
-                                            "SLURM_NTASKS",
-                                            "SLURM_NPROCS"};
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
-        (void)unsetenv(variables[i]);
-}
-
 /* set NAME=VALUE... */
 static void run_set(UNTOLD, char **words)
 {
@@ -79,4 +61,4 @@ static const struct verb verbs[] = {
     {NULL, NULL},
 };
 
-TEST_CASES(the_environment_names_node_and_rank, "machine/node", verbs, forget)
+TEST_CASES(the_environment_names_node_and_rank, "machine/node", verbs, forget_launcher)
