@@ -344,8 +344,9 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     uint64_t piece = state->proof.piece != NULL ? xb_lesser(layout.in, PIECE_BYTES) : 0;
     context->proof_host_bytes = is_in_place(test) ? layout.in : piece;
     context->proof_device_bytes = is_in_place(test) ? layout.device_bytes : 0;
-    xb_host_fill(trip->in->host_address, 0, test->bytes,
-                 state->place != NULL ? xb_proof_after(test->seed) : xb_proof_before(test->seed));
+    XB_TRY(xb_trip_fill(
+        context, is_in_place(test) ? xb_proof_after(test->seed) : xb_proof_before(test->seed),
+        error));
     XB_TRY(xb_proof_fill(context->queues[0], trip->data, layout.device_bytes,
                          xb_job_beside(test->seed, false), error));
     return choose_steps(context, error);
@@ -362,8 +363,7 @@ static void teardown(struct xb_mode_context *context)
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    xb_host_fill(state->trip.in->host_address, 0, context->test->bytes,
-                 xb_proof_after(context->test->seed));
+    XB_TRY(xb_trip_prepare(context, error));
     return xb_proof_fill(context->queues[0], state->trip.data, state->trip.layout.device_bytes,
                          xb_job_beside(context->test->seed, true), error);
 }
