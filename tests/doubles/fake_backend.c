@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct xb_fake no_faults = {
@@ -176,6 +177,37 @@ static enum xb_status check_managed(struct xb_device *device, uint64_t bytes,
     return status;
 }
 
+/* What host buffers held when they were freed, in that order. A buffer like one of them takes the
+ * first. */
+static struct {
+    enum xb_memory memory;
+    uint64_t bytes;
+    void *held;
+} left[64];
+static size_t left_count;
+
+static void leave(const struct xb_buffer *buffer)
+{
+    void *held = left_count < sizeof left / sizeof left[0] ? malloc(buffer->bytes) : NULL;
+    if (held == NULL)
+        return;
+    memcpy(held, buffer->host_address, buffer->bytes);
+    left[left_count].memory = buffer->memory;
+    left[left_count].bytes = buffer->bytes;
+    left[left_count++].held = held;
+}
+
+static void take_what_was_left(struct xb_buffer *buffer)
+{
+    for (size_t i = 0; i < left_count; i++)
+        if (left[i].memory == buffer->memory && left[i].bytes == buffer->bytes) {
+            memcpy(buffer->host_address, left[i].held, buffer->bytes);
+            free(left[i].held);
+            memmove(&left[i], &left[i + 1], (--left_count - i) * sizeof left[0]);
+            return;
+        }
+}
+
 enum xb_status xb_fake_buffer_allocate(struct xb_device *device, enum xb_memory memory,
                                        uint64_t bytes, struct xb_buffer **buffer,
                                        struct xb_error *error)
@@ -194,6 +226,8 @@ enum xb_status xb_fake_buffer_allocate(struct xb_device *device, enum xb_memory 
         device, played ? XB_MEMORY_PINNED : memory, bytes, buffer, error);
     if (status == XB_OK)
         (*buffer)->memory = memory;
+    if (status == XB_OK && xb_fake.memory_comes_back && (*buffer)->host_address != NULL)
+        take_what_was_left(*buffer);
     return status;
 }
 
@@ -227,6 +261,8 @@ enum xb_status xb_fake_buffer_advise(struct xb_buffer *buffer, enum xb_advice ad
 void xb_fake_buffer_free(struct xb_buffer *buffer)
 {
     xb_damage_forget(buffer);
+    if (xb_fake.memory_comes_back && buffer != NULL && buffer->host_address != NULL)
+        leave(buffer);
     xb_host_backend.buffer_free(buffer);
 }
 

@@ -73,6 +73,7 @@ struct xb_fake {
     bool varies; /* operations take up to 0.15 % more than they should, in an order that repeats */
     bool queues_are_alike;       /* no queue is slower than the one before */
     bool more_blocks_are_faster; /* kernels that copy pieces, up to all the device has */
+    bool memory_comes_back;      /* a buffer begins with what the last freed one like it held */
     bool compute_is_free;        /* computing kernels take their time and compute nothing */
     unsigned hardware_queues;    /* how many a device has: more queues take turns; 0: enough */
     double operation_s; /* virtual seconds that each operation takes beside those by the byte. They

@@ -196,6 +196,24 @@ RUN_TEST(a_kernel_that_does_nothing_never_verifies)
     }
 }
 
+/* What an earlier case left is right, byte for byte. */
+RUN_TEST(memory_that_comes_back_does_not_stand_in_for_the_samples)
+{
+    static const char *const others[] = {EVERYTHING " --size 320K --chunk 192K"};
+    for (size_t i = 0; i < COUNT_OF(computing) - 1 + COUNT_OF(others); i++) {
+        begin_modes(2);
+        xb_fake.memory_comes_back = true;
+        for (unsigned lost = 0; lost < 2; lost++) {
+            struct fixture f;
+            xb_fake.damage = lost ? XB_DAMAGE_PIECE_LOST : XB_DAMAGE_NONE;
+            run_line(&f, "%s", i < COUNT_OF(others) ? others[i] : computing[i - COUNT_OF(others)]);
+            if (lost)
+                expect_all_wrong(&f);
+            finish(&f);
+        }
+    }
+}
+
 static enum xb_status (*own_prepare)(struct xb_mode_context *context, struct xb_error *error);
 
 static enum xb_status prepare_and_stop_copying(struct xb_mode_context *context,
