@@ -110,6 +110,7 @@ WRAP(int, fchown, FAULT_FCHOWN, (int fd, uid_t owner, gid_t group), fd, owner, g
 WRAP(int, fallocate, FAULT_FALLOCATE, (int fd, int mode, off_t offset, off_t length), fd, mode,
      offset, length)
 WRAP(int, fdatasync, FAULT_FDATASYNC, (int fd), fd)
+WRAP(int, fsync, FAULT_FSYNC, (int fd), fd)
 WRAP(pid_t, fork, FAULT_FORK, (void), )
 WRAP(pid_t, waitpid, FAULT_WAITPID, (pid_t process, int *status, int options), process, status,
      options)
