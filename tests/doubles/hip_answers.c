@@ -11,34 +11,33 @@
 
 /* ---- errors ---- */
 
-struct named_error {
-    hipError_t code;
-    const char *name;
-    const char *text;
-};
-
-/* Some codes are there more than once: the first has the text. */
-static const struct named_error *find_error(hipError_t code)
-{
-#define ERROR(cuda, hip, text) {hipError##hip, "hipError" #hip, text},
-    static const struct named_error errors[] = {
-        {hipSuccess, "hipSuccess", "no error"},
-        STANDIN_ERRORS(ERROR){hipErrorUnknown, "hipErrorUnknown", "unknown error"}};
-    const struct named_error *unknown = &errors[sizeof errors / sizeof errors[0] - 1];
-    for (const struct named_error *known = errors; known < unknown; known++)
-        if (known->code == code)
-            return known;
-    return unknown;
-}
-
+#define NAME(cuda, hip)                                                                            \
+    if (code == hipError##hip)                                                                     \
+        return "hipError" #hip;
 const char *hipGetErrorName(hipError_t code)
 {
-    return find_error(code)->name;
+    STANDIN_ERRORS(NAME)
+    return code == hipSuccess ? "hipSuccess" : "hipErrorUnknown";
 }
 
+/* AMD's texts are words; nobody reads these. */
 const char *hipGetErrorString(hipError_t code)
 {
-    return find_error(code)->text;
+    return strcmp(hipGetErrorName(code), "hipErrorUnknown") != 0 ? "text of the error"
+                                                                 : "unknown error";
+}
+
+const char *hiprtcGetErrorString(hiprtcResult result)
+{
+    static const char *const names[] = {"HIPRTC_SUCCESS",
+                                        "HIPRTC_ERROR_OUT_OF_MEMORY",
+                                        "HIPRTC_ERROR_PROGRAM_CREATION_FAILURE",
+                                        "HIPRTC_ERROR_INVALID_INPUT",
+                                        "HIPRTC_ERROR_INVALID_PROGRAM",
+                                        "HIPRTC_ERROR_INVALID_OPTION",
+                                        "HIPRTC_ERROR_COMPILATION"};
+    return (size_t)result < sizeof names / sizeof names[0] ? names[result]
+                                                           : "HIPRTC_ERROR_INTERNAL_ERROR";
 }
 
 /* ---- properties ---- */
