@@ -53,12 +53,6 @@ void xb_damage_device_close(struct xb_device *device)
     xb_damager.inner->device_close(device);
 }
 
-void xb_damage_buffer_free(struct xb_buffer *buffer)
-{
-    xb_damage_forget(buffer);
-    xb_damager.inner->buffer_free(buffer);
-}
-
 /* Takes the place of a slot that is there: the others have none of it. */
 #define WRAP(slot)                                                                                 \
     if (inner->slot != NULL)                                                                       \
@@ -66,24 +60,19 @@ void xb_damage_buffer_free(struct xb_buffer *buffer)
 
 const struct xb_backend *xb_damaged_wrap(const struct xb_backend *inner)
 {
-    xb_damager = (struct xb_damager){&xb_damaged_how, inner};
+    xb_damager = (struct xb_damager){&xb_damaged_how, inner, NULL};
     table = *inner; /* with those slots that need no help, and those that are not there */
     WRAP(driver_open);
     WRAP(driver_close);
     WRAP(device_info);
     WRAP(device_open);
     WRAP(device_close);
-    WRAP(buffer_free);
     WRAP(queue_copy);
-    WRAP(queue_fill);
     WRAP(queue_kernel_copy);
-    WRAP(queue_compute);
-    WRAP(queue_chain);
     WRAP(queue_chase);
     WRAP(queue_copy_peer);
     WRAP(queue_prefetch);
     WRAP(queue_decode);
-    WRAP(queue_digest);
     WRAP(file_read);
     WRAP(pieces_open);
     WRAP(pieces_close);

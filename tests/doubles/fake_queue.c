@@ -192,6 +192,22 @@ const struct xb_backend xb_fake_plain = {.queue_copy = xb_host_queue_copy,
                                          .file_read = xb_host_file_read,
                                          XB_KERNEL_SLOTS(XB_FILL_SLOT, xb_)};
 
+static void flip_bit(const struct xb_host_work *work)
+{
+    *(unsigned char *)work->base.target ^= (unsigned char)work->base.times;
+}
+
+enum xb_status xb_fake_flip_bit(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t offset,
+                                struct xb_error *error)
+{
+    /* What is sent in and out again must not be put right by the same flip twice. */
+    const struct xb_host_work work = {
+        .run = flip_bit,
+        .base.target = (char *)xb_host_buffer_address(buffer) + offset,
+        .base.times = buffer->memory == XB_MEMORY_DEVICE ? 0x10 : 0x20};
+    return xb_host_queue_enqueue(queue, &work, error);
+}
+
 void xb_fake_note_memory(const struct xb_buffer *target, const struct xb_buffer *source,
                          uint64_t bytes)
 {
@@ -216,7 +232,7 @@ enum xb_status xb_fake_queue_fill(struct xb_queue *queue, struct xb_buffer *buff
                                   struct xb_pattern pattern, struct xb_error *error)
 {
     ENTER(queue_fill);
-    return xb_damage_queue_fill(queue, buffer, bytes, pattern, error);
+    return xb_fake_plain.queue_fill(queue, buffer, bytes, pattern, error);
 }
 
 enum xb_status xb_fake_queue_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
@@ -301,14 +317,14 @@ enum xb_status xb_fake_queue_compute(struct xb_queue *queue, struct xb_buffer *b
 {
     ENTER(queue_compute);
     xb_fake_pass_time(queue, (double)bytes * (double)steps * XB_FAKE_SECONDS_PER_BYTE_AND_STEP);
-    return xb_damage_queue_compute(queue, buffer, offset, bytes, steps, error);
+    return xb_queue_compute(queue, buffer, offset, bytes, steps, error);
 }
 
 enum xb_status xb_fake_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                    enum xb_access access, struct xb_error *error)
 {
     ENTER(queue_chain);
-    return xb_damage_queue_chain(queue, buffer, bytes, access, error);
+    return xb_queue_chain(queue, buffer, bytes, access, error);
 }
 
 enum xb_status xb_fake_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
@@ -339,7 +355,7 @@ enum xb_status xb_fake_queue_digest(struct xb_queue *queue, struct xb_buffer *bu
 {
     ENTER(queue_digest);
     xb_fake_pass_time(queue, (double)bytes * XB_FAKE_DIGEST_SECONDS_PER_BYTE);
-    return xb_damage_queue_digest(queue, buffer, offset, bytes, target, target_offset, error);
+    return xb_queue_digest(queue, buffer, offset, bytes, target, target_offset, error);
 }
 
 enum xb_status xb_fake_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,

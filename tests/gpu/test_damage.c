@@ -21,7 +21,7 @@ static const struct {
     const char *name;
 } damages[] = {
     {XB_DAMAGE_NONE, "no damage"},
-    {XB_DAMAGE_BIT_FLIPPED, "one bit flipped"},
+    {XB_DAMAGE_BIT_FLIPPED, "a word wrong"},
     {XB_DAMAGE_BLOCKS_SWAPPED, "two blocks swapped"},
     {XB_DAMAGE_SHIFTED_2MIB, "shifted by 2 MiB"},
     {XB_DAMAGE_LAST_BYTE_LOST, "last byte lost"},
