@@ -108,8 +108,23 @@ hipError_t standin_unlock(hipError_t result);
     X(CAPTURE, "captures")
 #define STANDIN_OBJECT(name, text) STANDIN_##name,
 enum standin_object { STANDIN_OBJECT_LIST(STANDIN_OBJECT) STANDIN_OBJECTS };
-extern unsigned standin_live[STANDIN_OBJECTS]; /* under the lock */
-extern char standin_told[4096];                /* what roctx was told first; under the lock */
+/* First in each of them but ranges and captures. What is not in the list of its kind is none. */
+struct standin_head {
+    struct standin_head *next;
+    enum standin_object kind;
+    int device; /* which was current when it was opened */
+};
+/* Under the lock. */
+extern struct standin_head *standin_open[STANDIN_OBJECTS];
+extern unsigned standin_live[STANDIN_OBJECTS];
+/* With the lock held. */
+void standin_keep(void *object, enum standin_object kind);
+bool standin_is(const void *object, enum standin_object kind);
+/* False if there is none. */
+bool standin_forget(const void *object, enum standin_object kind);
+/* Takes the lock; frees what is forgotten. */
+hipError_t standin_close(void *object, enum standin_object kind, hipError_t unknown);
+extern char standin_told[4096]; /* what roctx was told first; under the lock */
 /* The blocks of the latest kernel that copies, for the trace; under the lock. */
 extern unsigned standin_last_copy_blocks;
 

@@ -14,7 +14,52 @@
 
 /* Spins before it sleeps: who is woken mostly finds it taken for another moment. */
 pthread_mutex_t standin_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+struct standin_head *standin_open[STANDIN_OBJECTS];
 unsigned standin_live[STANDIN_OBJECTS];
+
+/* ---- what is open ---- */
+
+void standin_keep(void *object, enum standin_object kind)
+{
+    struct standin_head *head = object;
+    *head = (struct standin_head){standin_open[kind], kind, standin_current};
+    standin_open[kind] = head;
+    standin_live[kind]++;
+}
+
+/* The place that points to it, or the list's end. */
+static struct standin_head **place_of(const void *object, enum standin_object kind)
+{
+    struct standin_head **place = &standin_open[kind];
+    while (*place != NULL && *place != object)
+        place = &(*place)->next;
+    return place;
+}
+
+bool standin_is(const void *object, enum standin_object kind)
+{
+    return *place_of(object, kind) != NULL;
+}
+
+bool standin_forget(const void *object, enum standin_object kind)
+{
+    struct standin_head **place = place_of(object, kind);
+    if (*place == NULL)
+        return false;
+    *place = (*place)->next;
+    standin_live[kind]--;
+    return true;
+}
+
+hipError_t standin_close(void *object, enum standin_object kind, hipError_t unknown)
+{
+    pthread_mutex_lock(&standin_lock);
+    bool known = standin_forget(object, kind);
+    pthread_mutex_unlock(&standin_lock);
+    REFUSE_IF(!known, unknown);
+    free(object);
+    return hipSuccess;
+}
 
 /* ---- counting, failing, and the end ---- */
 
