@@ -6,7 +6,7 @@
  */
 #include "contract.h"
 
-#include "../doubles/damaged_backend.h"
+#include "../doubles/damage.h"
 #include "codecs/codec.h"
 
 struct group damage_tests = {"damage", "damage", true, 0, {}};

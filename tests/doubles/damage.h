@@ -65,3 +65,13 @@ extern _Atomic unsigned xb_damage_count;
  */
 #define XB_DAMAGE_SLOTS(X, prefix) XB_SLOTS(X, X, X, X, X, prefix)
 XB_DAMAGE_SLOTS(XB_DECLARE_SLOT, xb_damage_)
+
+/*
+ * A backend like `inner`, name and all, whose copies and prefetches take xb_damaged_how. Its
+ * objects are the inner one's own; those that carry a table carry this one. There is one such
+ * table: wrapping another backend changes it, so nothing of the first may be open then. It is used
+ * by one thread.
+ */
+const struct xb_backend *xb_damaged_wrap(const struct xb_backend *inner);
+
+extern enum xb_damage xb_damaged_how;

@@ -5,7 +5,7 @@
  * be ok or verified. Before that, without damage, every row is. Exits with 77 where no device can
  * be tested; a row that is skipped is printed with its reason.
  */
-#include "../doubles/damaged_backend.h"
+#include "../doubles/damage.h"
 #include "measure/run.h"
 #include "record/mode_list.h"
 #include "run/request.h"
