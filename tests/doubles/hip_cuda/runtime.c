@@ -9,7 +9,6 @@
  * it and the context.
  */
 #include "../hip_answers.h"
-#include "../hip_errors.h"
 
 /* CUDA's vector types are named as HIP's, and are the same: they are declared once. */
 #define __VECTOR_TYPES_H__
@@ -150,26 +149,12 @@ hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
     return hipSuccess;
 }
 
-static hipError_t describe(void (*write)(void *, const char *, const char *), void *properties,
-                           int device)
+hipError_t standin_describe(int layout, int device, char name[256], char architecture[256])
 {
-    char name[256];
-    char architecture[32];
-    DESCRIBE(device, properties != NULL);
-    format_name(&found, name, sizeof name);
-    snprintf(architecture, sizeof architecture, "gfx0-sm%d%d", found.major, found.minor);
-    write(properties, name, architecture);
+    DESCRIBE(device, layout == 5 || layout == 6);
+    format_name(&found, name, 256);
+    snprintf(architecture, 256, "gfx0-sm%d%d", found.major, found.minor);
     return hipSuccess;
-}
-
-hipError_t standin_properties_plain(hipDeviceProp_t *properties, int device)
-{
-    return describe(standin_write_plain, properties, device);
-}
-
-hipError_t standin_properties_r0600(struct hipDeviceProp_tR0600 *properties, int device)
-{
-    return describe(standin_write_r0600, properties, device);
 }
 
 hipError_t hipDeviceGetPCIBusId(char *text, int size, int device)
