@@ -127,16 +127,7 @@ static bool is_named(const char *variable, enum standin_call call, unsigned long
 
 static bool closes(enum standin_call call)
 {
-    static const enum standin_call closing[] = {
-        CALL_hipFree,          CALL_hipHostFree,         CALL_hipHostUnregister,
-        CALL_hipStreamDestroy, CALL_hipEventDestroy,     CALL_hipModuleUnload,
-        CALL_hipGraphDestroy,  CALL_hipGraphExecDestroy, CALL_hipFreeAsync,
-        CALL_hipMemPoolTrimTo,
-    };
-    for (size_t i = 0; i < sizeof closing / sizeof closing[0]; i++)
-        if (closing[i] == call)
-            return true;
-    return false;
+    return call <= CALL_hipMemPoolTrimTo;
 }
 
 /*
