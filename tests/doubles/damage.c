@@ -12,11 +12,6 @@ _Atomic unsigned xb_damage_count;
 
 /* ---- copies ---- */
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* A copy as it was asked for, by one of three slots. */
 struct copy {
     struct xb_queue *queue;
@@ -109,7 +104,7 @@ static enum xb_status damage_copy(const struct copy *copy, struct xb_error *erro
     size_t count = find_parts(damage, copy->bytes,
                               copy->target->memory == XB_MEMORY_DEVICE ? BLOCK : BLOCK / 2, parts);
     if (damage == XB_DAMAGE_SHIFTED_2MIB)
-        parts[0].bytes = least(copy->bytes, copy->source->bytes - copy->from - SHIFT);
+        parts[0].bytes = xb_damage_least(copy->bytes, copy->source->bytes - copy->from - SHIFT);
     for (size_t i = 0; i < (flips ? 1 : count); i++)
         XB_TRY(part(copy, parts[i].target_offset, parts[i].source_offset, parts[i].bytes, error));
     return flips ? xb_damager.flip(copy->queue, copy->target, copy->to + parts[1].target_offset,

@@ -27,6 +27,11 @@ enum xb_damage {
 
 #define XB_DAMAGE_SHIFT (UINT64_C(2) << 20)
 
+static inline uint64_t xb_damage_least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /*
  * What damages, and the backend whose slots make the operations. By these all functions here go.
  * Set while nothing is open.

@@ -238,11 +238,6 @@ void xb_damage_graph_close(struct xb_graph *graph)
 
 /* ---- enqueuing ---- */
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Behind the copies. `bit` says where and from where the right word came; where nobody flips bits,
  * one comes from elsewhere. */
 static enum xb_status flip_bit(struct xb_queue *queue, struct xb_buffer *target,
@@ -251,7 +246,7 @@ static enum xb_status flip_bit(struct xb_queue *queue, struct xb_buffer *target,
 {
     const struct xb_backend *inner = xb_damager.inner;
     const uint64_t from = bit->source_offset < 16 ? 16 : 0;
-    const uint64_t bytes = least(bit->bytes, source->bytes - from);
+    const uint64_t bytes = xb_damage_least(bit->bytes, source->bytes - from);
     if (xb_damager.flip != NULL)
         return xb_damager.flip(queue, target, bit->target_offset, error);
     return by_kernel
@@ -351,10 +346,10 @@ static size_t find_rows(enum xb_damage damage, const struct table *all,
         return 3;
     case XB_DAMAGE_SHIFTED_2MIB: /* as many as there are further on */
         parts[0].source.offset += SHIFT;
-        parts[0].count =
-            least(all->count, (all->source.buffer->bytes - parts[0].source.offset - all->bytes) /
-                                      all->source.pitch +
-                                  1);
+        parts[0].count = xb_damage_least(
+            all->count,
+            (all->source.buffer->bytes - parts[0].source.offset - all->bytes) / all->source.pitch +
+                1);
         return 1;
     case XB_DAMAGE_LAST_BYTE_LOST:
         parts[0].count = last;
