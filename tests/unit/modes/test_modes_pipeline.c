@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "every_mode.h"
 #include "modes/pipeline.h"
+#include "modes/readings/readings.h"
 #include "sanitized.h"
 
 #include <errno.h>
@@ -441,6 +442,15 @@ TEST(which_bytes_of_a_slot_only_one_item_writes)
         assert_int_equal(own.from, rows[i].from);
         assert_int_equal(own.until, rows[i].until);
     }
+}
+
+TEST(the_share_in_the_page_cache_has_a_word)
+{
+    assert_string_equal(xb_page_cache_word(NAN), "unknown");
+    assert_string_equal(xb_page_cache_word(0.001), "cold");
+    assert_string_equal(xb_page_cache_word(0.0011), "partly warm");
+    assert_string_equal(xb_page_cache_word(0.9989), "partly warm");
+    assert_string_equal(xb_page_cache_word(0.999), "warm");
 }
 
 /* A comparison that gates on a share must not call a busier device a regression. */
