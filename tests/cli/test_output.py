@@ -3,7 +3,6 @@
 """Where results go, what becomes of what was there, and who is told that they could not: files, devices, pipes,
 descriptors, of every command that writes. usage: test_output.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
-import errno
 import fcntl
 import json
 import os
@@ -11,13 +10,11 @@ import resource
 import signal
 import stat
 import subprocess
-import unittest
 
 import harness
 from harness import (ENDLESS, F_SETPIPE_SZ, FEW, HOST, ONE, SMALL, XFERBENCH, Case, Terminal, closing, committed,
                      limit, needs_stand_in, stand_in)
 
-SOMEBODY = 65534
 # On the host there is no link to judge, so `link` says UNKNOWN; but it writes its report.
 LINK = ("link", *HOST)
 UNKNOWN = 3
@@ -139,19 +136,6 @@ class Refused(Case):
 
 
 class Written(Case):
-    def test_old_files_are_replaced_and_new_ones_have_ordinary_rights(self):
-        os.mkdir(self.path("there"))
-        os.chmod(self.put_old("there", "out.json"), 0o640)
-        os.symlink("there/out.json", self.path("link.json"))
-        self.assert_succeeds(*SMALL, "--json", "link.json", "--csv", "new.csv", umask=0o037)
-        self.assertEqual(os.readlink(self.path("link.json")), "there/out.json")
-        self.assert_all_ok(self.load("there", "out.json"))
-        self.assertTrue(self.read("new.csv").startswith("mode,variant,"))
-        modes = [stat.S_IMODE(os.stat(self.path(*name)).st_mode) for name in (("there", "out.json"), ("new.csv",))]
-        self.assertEqual(modes, [0o640, 0o640])
-        self.assertEqual(os.listdir(self.path("there")), ["out.json"])
-        self.assert_folder_has("link.json", "new.csv", "there")
-
     def test_null_device_takes_everything(self):
         node = self.device_node("/dev/null", 3)
         self.assert_succeeds(*SMALL, "--json", node, "--csv", node)
@@ -168,38 +152,6 @@ class Written(Case):
             outcome = self.assert_succeeds(*SMALL, *more, "--quiet", "--json", "-")
             self.assertTrue(self.load_text(outcome.out)["results"])
             self.assertEqual(outcome.err, "")
-
-    @unittest.skipUnless(os.geteuid() == 0, "only root gives files away")
-    def test_a_result_takes_a_file_from_nobody(self):
-        """Root writes to a file of somebody; somebody to one of root's, and he could not give a new one to root."""
-        for owner, mode, user in ((SOMEBODY, 0o640, {}), (0, 0o666, self.unprivileged())):
-            os.chmod(self.folder, 0o777)
-            path = self.put_old("out.json")
-            os.chown(path, owner, owner)
-            os.chmod(path, mode)
-            inode = os.stat(path).st_ino
-            self.assert_succeeds(*SMALL, "--json", "out.json", **user)
-            self.assert_all_ok(self.load("out.json"))
-            file = os.stat(path)
-            self.assertEqual((file.st_uid, file.st_gid, stat.S_IMODE(file.st_mode)), (owner, owner, mode))
-            self.assertTrue(owner == SOMEBODY or file.st_ino == inode)
-            self.assert_folder_has("out.json")
-            os.unlink(path)
-
-    def test_nothing_is_left_of_one_that_is_killed(self):
-        """Also where it cannot clear up behind itself."""
-        try:
-            os.close(os.open(self.folder, os.O_TMPFILE | os.O_RDWR))
-        except OSError as error:
-            self.assertIn(error.errno, (errno.EOPNOTSUPP, errno.EISDIR))
-            self.skipTest("this file system has no files without names")
-        self.put_old("out.json")
-        process = self.start(*ENDLESS, "--json", "out.json", "--csv", "out.csv")
-        self.wait_for_output(process)
-        process.kill()
-        self.assert_ended(-signal.SIGKILL, process)
-        self.assert_folder_has("out.json")
-        self.assert_old("out.json")
 
 
 class Full(Case):
@@ -379,14 +331,6 @@ class Descriptors(Case):
                     if begin == "{":
                         json.loads(text.removeprefix(OLD).removesuffix("last\n"))
         self.assert_folder_has("link", "log")
-
-    def test_pipe_of_the_shell(self):
-        """As process substitution, >(...), gives it."""
-        reader, writer = os.pipe()
-        self.addCleanup(os.close, reader)
-        self.assert_succeeds(*SMALL, "--json", f"/dev/fd/{writer}", pass_fds=(writer,))
-        os.close(writer)
-        self.assert_all_ok(self.load_text(os.read(reader, 1 << 20).decode()))
 
 
 class ClosedStreams(Case):
