@@ -13,7 +13,7 @@ import subprocess
 
 import harness
 from harness import (ENDLESS, F_SETPIPE_SZ, FEW, HOST, ONE, SMALL, XFERBENCH, Case, Terminal, closing, committed,
-                     limit, needs_stand_in, stand_in)
+                     limit)
 
 # On the host there is no link to judge, so `link` says UNKNOWN; but it writes its report.
 LINK = ("link", *HOST)
@@ -25,65 +25,24 @@ OLD = harness.OLD_CONTENT.decode()
 
 
 class Refused(Case):
-    """Told before the hours of measuring that the arguments ask for; every file is what it was."""
-
-    def assert_refused(self, words, path, **options):
-        for option in ("--json", "--csv"):
-            with self.subTest(option=option, path=path):
-                self.assert_usage(("cannot write", path, *words), *ENDLESS, option, path, **options)
-
-    def test_places_that_cannot_be(self):
-        os.mkdir(self.path("folder"))
-        self.put_old("file")
-        os.symlink("nowhere/out.json", self.path("link"))
-        for path, *words in (
-            (self.path("nowhere", "out.json"), "ENOENT", "create its directory"),
-            (self.path("folder"), "EISDIR", "name a file in it"),
-            (self.path("folder") + "/", "EISDIR"),
-            (self.path("file", "out.json"), "ENOTDIR"),
-            ("x" * 300, "ENAMETOOLONG"),
-            ("link", "ENOENT"),
-            ("/dev/fd/99", "EBADF", "not open for writing"),
-        ):
-            self.assert_refused(words, path)
-        outcome = self.assert_usage(("nowhere", "ENOENT"), *HOST, "--json", "nowhere/out.json")
-        self.assertEqual(outcome.err.count("No such file or directory"), 1, outcome)
-        self.assert_usage(("cannot write", "ENOENT"), "list", "--json", "nowhere/out.json")
-        self.assert_old("file")
-        self.assert_folder_has("file", "folder", "link")
+    """Told before the hours of measuring that the arguments ask for; every file is what it was. More of it:
+    tests/golden/usage."""
 
     def test_what_may_not_be_written(self):
         user = self.unprivileged()
-        for folder, file, path, *words in (
-            (0o555, 0o666, "new", "EACCES"),
-            (0o555, 0o666, "old", "EACCES"),
-            (0o777, 0o444, "old", "EACCES", "make the file writable"),
+        for place, folder, file, name, *words in (
+            ("a", 0o555, 0o666, "new", "EACCES"),
+            ("b", 0o555, 0o666, "old", "EACCES"),
+            ("c", 0o777, 0o444, "old", "EACCES", "make the file writable"),
         ):
-            os.makedirs(self.path("there"), exist_ok=True)
-            os.chmod(self.path("there"), 0o755)
-            if os.path.exists(self.path("there", "old")):
-                os.unlink(self.path("there", "old"))
-            os.chmod(self.put_old("there", "old"), file)
-            os.chmod(self.path("there"), folder)
-            self.assert_refused(words, self.path("there", path), **user)
-            self.assertEqual(os.listdir(self.path("there")), ["old"])
-            self.assert_old("there", "old")
-        os.chmod(self.path("there"), 0o755)
-
-    def test_wrong_command_lines_touch_nothing(self):
-        self.put_old("out.json")
-        for more in ((), TWO):
-            for arguments in (
-                ("--size", "0"), ("--size", "100T"), ("--mode", "pined"), ("--device", "9"), ("--backend", "hots"),
-                ("--mode", "pinned", "--chunk", "1M"), ("--mode", "double-buffer", "--kernel-time", "AUTO"),
-            ):
-                with self.subTest(arguments=arguments):
-                    host = () if "--backend" in arguments else HOST
-                    self.assert_usage((), *host, *arguments, *more, "--json", "out.json")
-        nowhere = self.path("nowhere", "out.csv")
-        self.assert_usage(("ENOENT",), *ENDLESS, "--json", "out.json", "--csv", nowhere)
-        self.assert_old("out.json")
-        self.assert_folder_has("out.json")
+            os.mkdir(self.path(place))
+            os.chmod(self.put_old(place, "old"), file)
+            os.chmod(self.path(place), folder)
+            self.addCleanup(os.chmod, self.path(place), 0o755)
+            path = self.path(place, name)
+            self.assert_usage(("cannot write", path, *words), *ENDLESS, "--json", path, **user)
+            self.assertEqual(os.listdir(self.path(place)), ["old"])
+            self.assert_old(place, "old")
 
     def test_one_file_twice(self):
         """By another name, over an input, over a program; and nobody waits for a FIFO's reader before."""
@@ -339,29 +298,6 @@ class ClosedStreams(Case):
         # As somebody who could not replace the device.
         user = self.unprivileged()
         self.assert_succeeds(*SMALL, "--quiet", "--json", "/dev/null", preexec_fn=closing(1, 2), **user)
-
-
-class Told(Case):
-    """What failed is told on stderr where no table tells it."""
-
-    PLACES = (("--quiet",), ("--json", "-"), ("--quiet", "--json", "out.json"), ("--csv", "-"))
-
-    @needs_stand_in
-    def test_rows_that_failed(self):
-        arguments = ("--backend", "hip", "--mode", "pinned", "--direction", "h2d", "--size", "4K,8K", *FEW)
-        steering = {"environment": stand_in(DAMAGE="h2d")}
-        line = r"xferbench: pinned registered h2d {} KiB: \S.*\n"
-        for files in self.PLACES:
-            err = self.assert_ends(1, *arguments, *files, **steering).err
-            self.assertRegex(err, rf"\A{line.format(4)}{line.format(8)}\Z", files)
-        outcome = self.assert_ends(1, *arguments, **steering)
-        self.assertEqual(("ERROR" in outcome.out, outcome.err), (True, ""), outcome)
-
-    def test_nothing_was_measured(self):
-        line = "xferbench: nothing was measured: pinned, 4 KiB to the GPU: the deadline came before it began\n"
-        for files in (*self.PLACES, ("--quiet", *TWO)):
-            self.assertEqual(self.assert_ends(3, *SMALL, "--deadline", "1us", *files).err, line, files)
-        self.assertEqual(self.assert_ends(3, *SMALL, "--deadline", "1us").err, "")  # the table tells
 
 
 if __name__ == "__main__":
