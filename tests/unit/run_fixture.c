@@ -13,13 +13,13 @@ void hurry(void *argument, const struct xb_run *run, size_t samples, double band
         atomic_fetch_add(&clock_ahead_ns, 20000000);
 }
 
-void strike(unsigned n)
+void fail_call(unsigned n)
 {
     xb_fake.fail_at = xb_fake.calls + n;
     xb_fake.failures = 0;
 }
 
-unsigned next_strike(unsigned n, unsigned step)
+unsigned next_failing(unsigned n, unsigned step)
 {
     return xb_fake.failures > 0 ? n + step : 0;
 }

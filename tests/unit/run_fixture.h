@@ -76,12 +76,12 @@ void note_steps(FILE *stream);
 /* Has the n-th call of the fake's table fail that comes from now on. Of all of them, more coarsely
  * as they repeat themselves, until none is met:
  *
- *     for (unsigned n = 1; n > 0; n = next_strike(n, 1 + n / 8)) {
+ *     for (unsigned n = 1; n > 0; n = next_failing(n, 1 + n / 8)) {
  *         plan_line(&f, ...);
- *         strike(n);
+ *         fail_call(n);
  */
-void strike(unsigned n);
-unsigned next_strike(unsigned n, unsigned step);
+void fail_call(unsigned n);
+unsigned next_failing(unsigned n, unsigned step);
 
 /* ---- a run ---- */
 

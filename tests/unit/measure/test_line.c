@@ -503,11 +503,11 @@ RUN_TEST(each_call_failing)
     for (size_t i = 0; i < 2 * COUNT_OF(plans); i++) {
         struct xb_line_plan plan = plans[i / 2];
         plan.in_a_row = i % 2 != 0;
-        for (unsigned n = 1; n > 0; n = next_strike(n, 1 + n / 8)) {
+        for (unsigned n = 1; n > 0; n = next_failing(n, 1 + n / 8)) {
             struct bench b;
             struct xb_error error = {0};
             open_line(&b, &with_host, &plan);
-            strike(n);
+            fail_call(n);
             bool failed = xb_line_submit(&b.context, &error) != XB_OK;
             assert_true(failed == (xb_fake.failures > 0));
             if (failed) {
@@ -521,11 +521,11 @@ RUN_TEST(each_call_failing)
 
 RUN_TEST(each_call_failing_while_it_opens)
 {
-    for (unsigned n = 1; n > 0; n = next_strike(n, 1)) {
+    for (unsigned n = 1; n > 0; n = next_failing(n, 1)) {
         struct bench b;
         struct xb_error error = {0};
         open_bench(&b, &with_host, of_parts.slots);
-        strike(n);
+        fail_call(n);
         bool failed = xb_line_open(&b.context, &of_parts, &error) != XB_OK;
         assert_true(failed == (n <= of_parts.slots)); /* an event each */
         close_bench(&b);
@@ -541,7 +541,7 @@ RUN_TEST(a_failure_behind_a_hold_waits_for_nothing)
         struct xb_error error;
         open_line(&b, &without_host, &plan);
         b.context.hold = hold;
-        strike(7);
+        fail_call(7);
         assert_int_equal(xb_line_submit(&b.context, &error), XB_ERR_RUNTIME);
         assert_int_equal(atomic_load(&late.done), hold ? 0 : 6);
         close_bench(&b);

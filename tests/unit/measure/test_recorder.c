@@ -42,7 +42,7 @@ static void strike_later(void *argument, const struct xb_run *run, size_t sample
     const unsigned *n = argument;
     hurry(NULL, run, samples, bandwidth);
     if (samples == 1)
-        strike(*n);
+        fail_call(*n);
 }
 
 /* Only an operation of the iteration, or of what verifies it, is an error of the case. Two clocks
@@ -51,7 +51,7 @@ static void strike_later(void *argument, const struct xb_run *run, size_t sample
 RUN_TEST(each_call_that_fails_costs_the_timeline_alone)
 {
     unsigned warned = 0, least_warned = 2 * 20 * 3 + 4 * 5;
-    for (unsigned n = 1; n > 0; n = next_strike(n, IS_SANITIZED ? 7 : 2)) {
+    for (unsigned n = 1; n > 0; n = next_failing(n, IS_SANITIZED ? 7 : 2)) {
         struct fixture f;
         const struct xb_run_observer observer = {.progress = strike_later, .argument = &n};
         reset_fake();

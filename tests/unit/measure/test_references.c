@@ -87,11 +87,11 @@ RUN_TEST(its_data_and_that_of_the_samples_are_proved)
 /* Whatever call fails: an error row, and every queue is closed. More coarsely as calls repeat. */
 RUN_TEST(a_call_that_fails_leaves_nothing_open)
 {
-    for (unsigned n = 1; n > 0; n = next_strike(n, 1 + n / 16)) {
+    for (unsigned n = 1; n > 0; n = next_failing(n, 1 + n / 16)) {
         struct fixture f;
         use_history(XB_DAMAGE_NONE, XB_DAMAGE_NONE);
         plan_line(&f, "--mode pinned --direction d2h --size 64K");
-        strike(n);
+        fail_call(n);
         go(&f, NULL);
         expect_all(&f, xb_fake.failures > 0 ? XB_RESULT_ERROR : XB_RESULT_OK);
         assert_int_equal(seen.open, 0);

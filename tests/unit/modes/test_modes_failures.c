@@ -92,10 +92,10 @@ static void start_struck(struct fixture *f, size_t way)
 RUN_TEST(test_each_call_failing_in_setup_gives_an_error_row)
 {
     for (size_t way = 0; way < COUNT_OF(struck); way++)
-        for (unsigned n = 1; n > 0 && n <= 120; n = next_strike(n, STRIDE(n))) {
+        for (unsigned n = 1; n > 0 && n <= 120; n = next_failing(n, STRIDE(n))) {
             struct fixture f;
             start_struck(&f, way);
-            strike(n);
+            fail_call(n);
             go(&f, NULL);
             check_struck(&f);
             finish(&f);
@@ -125,7 +125,7 @@ static void strike_later(void *argument, const struct xb_run *run, size_t sample
 static void strike_every_second(size_t way, size_t first)
 {
     for (struct later at = {.first = first, .n = 1}; at.n > 0;
-         at.n = next_strike(at.n, LATER_STRIDE(at.n))) {
+         at.n = next_failing(at.n, LATER_STRIDE(at.n))) {
         struct fixture f;
         const struct xb_run_observer observer = {.progress = strike_later, .argument = &at};
         start_struck(&f, way);

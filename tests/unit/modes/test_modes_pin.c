@@ -214,10 +214,10 @@ PIN_TEST(the_copy_on_the_host_is_timed_and_proved)
 PIN_TEST(nothing_is_left_after_a_failure)
 {
     for (size_t i = 0; xb_pin_words[i] != NULL; i++)
-        for (unsigned n = 1; n > 0; n = next_strike(n, 1 + n / 8)) {
+        for (unsigned n = 1; n > 0; n = next_failing(n, 1 + n / 8)) {
             struct fixture f;
             plan_line(&f, SIZE " --pin-by %s --direction h2d --samples=1", xb_pin_words[i]);
-            strike(n);
+            fail_call(n);
             go(&f, NULL);
             finish(&f);
             assert_null(model.mapped);

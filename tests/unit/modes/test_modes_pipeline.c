@@ -376,11 +376,11 @@ RUN_TEST(a_turn_that_fails_or_is_too_late_ends_the_case)
 /* Also of those that open the line: what is there of it is closed. */
 RUN_TEST(each_call_that_fails_is_an_error_row)
 {
-    for (unsigned n = 1; n > 0; n = next_strike(n, 1 + n / 8)) {
+    for (unsigned n = 1; n > 0; n = next_failing(n, 1 + n / 8)) {
         struct fixture f;
         size_t errors = 0;
         plan_turns(&f);
-        strike(n);
+        fail_call(n);
         go(&f, NULL);
         for (size_t i = 0; i < f.run.case_count; i++)
             errors += f.run.results[i].row.status == XB_RESULT_ERROR ||
