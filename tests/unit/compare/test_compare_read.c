@@ -6,7 +6,6 @@
 #include "checks.h"
 #include "compare/internal.h"
 #include "comparison_fixture.h"
-#include "lacking_json.h"
 #include "record/document.h"
 #include "schema_check.h"
 
@@ -179,58 +178,9 @@ TEST(the_schema_has_what_the_tables_have)
 
 /* ---- any damage ---- */
 
-/* Nothing is read of these. */
-static bool may_be_missing(const char *key)
-{
-    static const char *const keys[] = {"name", "compiler", "build_type", "left_out", "chunk"};
-    for (size_t i = 0; i < COUNT_OF(keys); i++)
-        if (strcmp(keys[i], key) == 0)
-            return true;
-    return false;
-}
-
-/* Its content changes place with the other's; its key and its place stay. */
-static void exchange(cJSON *item, cJSON *other)
-{
-    cJSON own = *item, *next = other->next, *prev = other->prev;
-    char *key = other->string;
-    *item = *other;
-    *other = own;
-    item->next = own.next;
-    item->prev = own.prev;
-    item->string = own.string;
-    other->next = next;
-    other->prev = prev;
-    other->string = key;
-}
-
-/* Without its key a document is refused, unless nothing is read of it; with any other value there
- * nothing worse happens than that it is refused. */
-static void damage(const cJSON *root, cJSON *item)
-{
-    static const char *const values[] = {"null", "true", "[]", "{}", "[{}]", "\"\"", "-1", "1e308"};
-    struct xb_error error;
-    char *key = item->string;
-    if (key != NULL) {
-        item->string = (char[]){"another"};
-        enum xb_status status = parse_tree(root, &error);
-        if (!may_be_missing(key) && (status == XB_OK || strstr(error.message, key) == NULL))
-            fail_msg("without %s: %s", key, error.message);
-        item->string = key;
-    }
-    for (size_t i = 0; i < COUNT_OF(values); i++) {
-        cJSON *other = cJSON_Parse(values[i]);
-        exchange(item, other);
-        (void)parse_tree(root, &error);
-        exchange(item, other);
-        cJSON_Delete(other);
-    }
-}
-
-#define MOST_ITEMS 1024
-
 TEST(survives_any_damage)
 {
+    static const char unread[] = "|compiler|build_type|left_out|chunk|";
     struct xb_error error;
     cJSON_Delete(make_tree());
     assert_int_equal(xb_gates_parse("*/*/*/bandwidth", &request.gates, &error), XB_OK);
@@ -238,37 +188,25 @@ TEST(survives_any_damage)
     compare();
     char *text = comparison_text(xb_compare_json_write, &result);
     cJSON *tree = cJSON_Parse(text);
-    static cJSON *items[MOST_ITEMS];
-    size_t count = 1;
-    items[0] = tree;
-    for (size_t i = 0; i < count; i++) /* whose children come behind all that are there */
-        for (cJSON *child = items[i]->child; child != NULL; child = child->next) {
-            assert_true(count < MOST_ITEMS);
-            items[count++] = child;
-        }
-    assert_true(count > 120);
-    for (size_t i = 1; i < count; i++)
-        damage(tree, items[i]);
+    assert_true(damage_below(tree, tree, parse_tree, unread, "|tool|") > 120);
     cJSON_Delete(tree);
     free(text);
 }
 
+static enum xb_status read_all(const char *text, struct xb_error *error)
+{
+    enum xb_status status = parse(text, error);
+    if (status == XB_OK)
+        xb_comparison_file_free(&file);
+    assert_null(file.memory); /* nothing is left to free */
+    return status;
+}
+
 TEST(says_that_there_is_no_memory)
 {
-    struct xb_error error;
-    enum xb_status status = XB_ERR_MEMORY;
-    size_t piece = 0;
     cJSON *tree = make_tree();
     char *json = cJSON_PrintUnformatted(tree);
-    while (status != XB_OK) {
-        lack_json_piece(++piece);
-        status = parse(json, &error);
-        assert_true(status == XB_OK || status == XB_ERR_MEMORY);
-        assert_true(status == XB_OK || file.memory == NULL);
-    }
-    lack_json_piece(0);
-    assert_true(piece > 50);
-    xb_comparison_file_free(&file);
+    assert_true(lack_each_json_piece(json, read_all) > 50);
     cJSON_free(json);
     cJSON_Delete(tree);
 }

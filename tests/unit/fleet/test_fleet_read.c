@@ -55,15 +55,7 @@ static void begin_again(void)
 /* A base of the golden cases, of a node called n1. Its first GPU has a slower attempt before. */
 static cJSON *link_tree(void)
 {
-    char *text = NULL;
-    size_t room = 0;
-    FILE *file = fopen(SOURCE "/tests/golden/bases/link/peers.json", "r");
-    assert_non_null(file);
-    assert_true(getdelim(&text, &room, '\0', file) > 0);
-    fclose(file);
-    cJSON *tree = cJSON_Parse(text);
-    free(text);
-    assert_non_null(tree);
+    cJSON *tree = golden_base("link/peers");
     put(tree, "host.node", "null");
     put(tree, "host.hostname", "\"n1\"");
     put(tree, "devices[1].uuid", "\"GPU-2\"");

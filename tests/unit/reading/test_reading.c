@@ -21,17 +21,9 @@ struct made {
 
 static int begin(void **state)
 {
-    char *text = NULL;
-    size_t length = 0;
-    struct xb_error error;
     struct made *made = calloc(1, sizeof *made);
     assert_non_null(made);
-    assert_int_equal(xb_file_text_read(SOURCE "/tests/golden/bases/run/node-of-no-rows.json",
-                                       1 << 20, false, &text, &length, &error),
-                     XB_OK);
-    made->tree = cJSON_Parse(text);
-    assert_non_null(made->tree);
-    free(text);
+    made->tree = golden_base("run/node-of-no-rows");
     *state = made;
     return 0;
 }

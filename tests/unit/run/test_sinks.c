@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is written and no command line can show: tests/golden/ has the rest. */
 #define _GNU_SOURCE
-#include "base/file_text.h"
 #include "base/text.h"
 #include "checks.h"
 #include "compare/comparison.h"
@@ -85,25 +84,10 @@ TEST(the_schemas_describe_what_the_tables_write)
 
 /* ---- documents ---- */
 
-/* The tree of a base of the golden cases; release with cJSON_Delete(). */
-static cJSON *base(const char *name)
-{
-    char path[512], *text = NULL;
-    size_t length = 0;
-    struct xb_error error;
-    snprintf(path, sizeof path, SOURCE "/tests/golden/bases/%s.json", name);
-    if (xb_file_text_read(path, XB_RECORD_LARGEST_BYTES, false, &text, &length, &error) != XB_OK)
-        fail_msg("%s", error.message);
-    cJSON *tree = cJSON_Parse(text);
-    assert_non_null(tree);
-    free(text);
-    return tree;
-}
-
 static void read_link(const char *name, struct xb_link_file *file)
 {
     struct xb_error error;
-    cJSON *tree = base(name);
+    cJSON *tree = golden_base(name);
     assert_int_equal(xb_link_report_of_tree(name, tree, file, &error), XB_OK);
     cJSON_Delete(tree);
 }
@@ -202,14 +186,14 @@ TEST(json_survives_every_failed_allocation)
     struct xb_error error;
     struct xb_link_file link;
     struct xb_comparison_file compared;
-    cJSON *tree = base("run/rows");
+    cJSON *tree = golden_base("run/rows");
     assert_int_equal(xb_record_of_tree("rows", tree, &record, &error), XB_OK);
     cJSON_Delete(tree);
     assert_true(fail_every_allocation(write_record, &record) > 3); /* else no hook was used */
     read_link("link/peers", &link);
     assert_true(fail_every_allocation(write_link, &link.report) > 3);
     xb_link_file_free(&link);
-    tree = base("compare/pass");
+    tree = golden_base("compare/pass");
     assert_int_equal(xb_comparison_of_tree("pass", tree, &compared, &error), XB_OK);
     cJSON_Delete(tree);
     assert_true(fail_every_allocation(write_comparison, &compared.comparison) > 1);
