@@ -122,35 +122,58 @@ TEST(counts_of_attempts_and_hops_are_not_believed)
     xb_link_file_free(&file);
 }
 
+/* A run of nothing but this device and these results; the record is the caller's. */
+static struct xb_record_device recorded(struct xb_run_device *device, struct xb_result *results,
+                                        size_t count, struct xb_record *record)
+{
+    static const struct xb_backend backend = {.name = "cuda"};
+    struct xb_config config = {.count = 0};
+    const struct xb_run run = {.backend = &backend,
+                               .asked.config = &config,
+                               .devices = device,
+                               .device_count = 1,
+                               .results = results,
+                               .case_count = count};
+    struct xb_error error;
+    assert_int_equal(xb_record_of_run(&run, record, &error), XB_OK);
+    return record->processes[0].devices[0];
+}
+
 /* No mode that --numa binds has a row beside it that it does not bind; a later one may. */
 TEST(rows_that_are_near_count_as_bound_beside_those_that_name_a_node)
 {
     static const struct xb_mode pinned = {.name = "pinned"};
-    static const struct xb_backend backend = {.name = "cuda"};
-    struct xb_config config = {.count = 0};
     struct xb_run_device device = {.binding = {.bound = true, .cpu_count = 8}};
     struct xb_result results[] = {
         {.test = {.mode = &pinned, .variant = "alloc", .direction = XB_H2D, .has_node = true}},
         {.test = {.mode = &pinned, .variant = "alloc", .direction = XB_D2H}}};
-    struct xb_run run = {.backend = &backend,
-                         .asked.config = &config,
-                         .devices = &device,
-                         .device_count = 1,
-                         .results = results,
-                         .case_count = 1};
     struct xb_record record;
-    struct xb_error error;
     results[0].test.peer = results[1].test.peer = XB_NO_PEER;
-    assert_int_equal(xb_record_of_run(&run, &record, &error), XB_OK);
-    assert_false(record.processes[0].devices[0].bound);
-    assert_string_equal(record.processes[0].devices[0].numa_note,
-                        "each row bound to the node that it names: 0");
+    struct xb_record_device one = recorded(&device, results, 1, &record);
+    assert_false(one.bound);
+    assert_string_equal(one.numa_note, "each row bound to the node that it names: 0");
     xb_record_free(&record);
-    run.case_count = 2;
-    assert_int_equal(xb_record_of_run(&run, &record, &error), XB_OK);
-    assert_true(record.processes[0].devices[0].bound);
-    assert_int_equal(record.processes[0].devices[0].cpus, 8);
+    struct xb_record_device both = recorded(&device, results, 2, &record);
+    assert_true(both.bound);
+    assert_int_equal(both.cpus, 8);
     xb_record_free(&record);
+}
+
+/* As on GH200, whose copies cross NVLink-C2C. */
+TEST(only_a_device_whose_copies_cross_its_link_has_a_ceiling)
+{
+    struct xb_link_file file;
+    struct xb_record record;
+    read_link("link/healthy", &file);
+    const struct xb_link_attempt *attempt = &file.report.devices[0].attempts[0];
+    struct xb_run_device device = {.path = attempt->at_rest, .load = attempt->load};
+    for (int i = 0; i < 3; i++) {
+        device.info.coherent_with_host = i == 1;
+        device.info.shares_host_memory = i == 2;
+        assert_int_equal(recorded(&device, NULL, 0, &record).ceiling.known, i == 0);
+        xb_record_free(&record);
+    }
+    xb_link_file_free(&file);
 }
 
 /* ---- without memory for a part of a document nothing of it is written ---- */
