@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/* A comparison that was read back is told as it was when it was made. The texts of
- * test_comparison.c are all read back, too. */
+/* Comparisons that are wrong. Those that are right are read back by test_comparison.c and golden/. */
 #include "base/json_read.h"
 #include "checks.h"
 #include "compare/internal.h"
@@ -103,52 +102,6 @@ TEST(refuses_texts_that_are_too_long)
 }
 
 /* ---- what is read ---- */
-
-/* What the texts leave as it is, and texts that could break a format. */
-TEST(keeps_what_the_table_depends_on)
-{
-    static const char nasty[] =
-        "a|b `c` <x> ]]> & \"q\" 'r' %0A::error::no ##[error]x\n"
-        "::error::yes\r\n\x1b[31mred\x01 \xff\xc0 \xe2\x80\x8b end \xe2\x82";
-    cJSON_Delete(make_tree());
-    request.alpha = 0.05;
-    after.asked_processes = 10;
-    after.processes[3].interrupted = true;
-    after.processes[5].deadline_met = false;
-    before.driver = NULL;
-    before.path = nasty;
-    device_of(&before, 0, 0)->name = NULL;
-    device_of(&after, 0, 0)->name = nasty;
-    after.cases[0].variant = before.cases[0].variant = nasty;
-    spoil(&after.cases[1], 0, XB_RESULT_ERROR, XB_VERIFIED_FALSE, nasty);
-    request.force = true;
-    compare();
-    assert_read_back();
-    result.processes_needed = 0;
-    result.cases[0].ratio = result.cases[0].high = 1e300;
-    result.cases[1].cannot_pass = true;
-    assert_read_back();
-}
-
-/* Bytes that are no UTF-8 grow when they are written: a text must be cut behind as many characters
- * as before. */
-TEST(cuts_long_texts_where_they_were_cut)
-{
-    static const char name[] =
-        "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xc3\xa4\xc3\xa4"
-        "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 abcdefghijklmnopqrstuvwxyz and so on";
-    begin(8, 8);
-    add_pinned(1, 1);
-    before.cases[0].variant = after.cases[0].variant = name;
-    compare();
-    result.cases[0].note[0] = 'x';
-    char *text = comparison_text(table_of_all, &result);
-    assert_has(text, "????????????????????\x20"
-                     "abcdefghijklmnopqrstuvwxyz and s...");
-    assert_lacks(text, "?????????????????????");
-    free(text);
-    assert_read_back();
-}
 
 TEST(tells_which_program_compared)
 {

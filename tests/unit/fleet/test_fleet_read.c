@@ -153,31 +153,6 @@ FIXTURE_TEST(documents_say_of_their_nodes)
     run_cases("fleet/read", verbs, begin_again);
 }
 
-/* Of 40 times by a clock that counts by a 64th: equal GPUs may be a step apart. */
-FIXTURE_TEST(a_coarse_clock_is_scatter)
-{
-    char times[2][1024];
-    for (int fine = 0; fine < 2; fine++) {
-        size_t length = 0;
-        for (int i = 0; i < 40; i++)
-            length += (size_t)snprintf(times[fine] + length, sizeof times[fine] - length, "%s%.9g",
-                                       i == 0 ? "[" : ",",
-                                       1 + (i % 4) / 64.0 + (i == 39 ? 7 : 0) + fine * i * 1e-4);
-        snprintf(times[fine] + length, sizeof times[fine] - length, "]");
-        cJSON *tree = result_tree();
-        cJSON *row = cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "results"), 1);
-        cJSON_ReplaceItemInObject(row, "samples_s", cJSON_Parse(times[fine]));
-        take(tree);
-        assert_int_equal(fleet.left_out_count, 0);
-        const struct xb_fleet_value *value = &fleet.values[fleet.value_count - 1];
-        assert_string_equal(value->figure->unit, "s");
-        if (fine)
-            assert_true(isnan(value->scatter));
-        else
-            assert_true(fabs(value->scatter - 0.7413 / 64 / (1 + 2 / 64.0)) < 1e-4);
-    }
-}
-
 FIXTURE_TEST(many_keys_are_no_harm)
 {
     cJSON *tree = result_tree();
@@ -341,27 +316,6 @@ TREE_TEST(a_folder_is_read_in_the_order_of_names)
     assert_has(fleet.left_out[0].what, "/x.json");
     assert_has(fleet.left_out[0].why, "ELOOP");
     assert_has(fleet.left_out[1].why, "no regular file");
-    xb_fleet_free(&fleet);
-}
-
-TREE_TEST(what_cannot_be_read_is_left_out)
-{
-    const char *root = *state;
-    char path[PATH_MAX];
-    open_fleet(NULL);
-    assert_int_equal(xb_fleet_read(&fleet, root, &error), XB_OK);
-    assert_has(fleet.left_out[0].why, "no file that ends with .json");
-    snprintf(path, sizeof path, "%s/not-there", root);
-    assert_int_equal(xb_fleet_read(&fleet, path, &error), XB_OK);
-    assert_string_equal(fleet.left_out[1].what, path);
-    assert_has(fleet.left_out[1].why, "ENOENT");
-    assert_int_equal(xb_fleet_read(&fleet, "/dev/null", &error), XB_OK);
-    assert_has(fleet.left_out[2].why, "no regular file");
-    write_file(root, "named.txt", result_text); /* a file that is named may have any name */
-    snprintf(path, sizeof path, "%s/named.txt", root);
-    assert_int_equal(xb_fleet_read(&fleet, path, &error), XB_OK);
-    assert_int_equal(fleet.source_count, 1);
-    assert_int_equal(fleet.left_out_count, 3);
     xb_fleet_free(&fleet);
 }
 
