@@ -37,17 +37,12 @@ static const struct {
     {"array or null", "missing 1 \"x\" {} true"},
 };
 
-static void put_or_take(cJSON *tree, const char *where, const char *value)
-{
-    put(tree, where, strcmp(value, "missing") == 0 ? NULL : value);
-}
-
 static void refuse_value(const char *where, const char *value)
 {
     char expected[160];
     cJSON *tree = result_tree();
     print_message("%s = %s\n", where, value);
-    put_or_take(tree, where, value);
+    put(tree, where, value);
     snprintf(expected, sizeof expected, PATH ": %s: ", where);
     refuse_tree(tree, expected);
 }
@@ -99,8 +94,7 @@ static void say_changed(const struct row *row, char said[ROW_TEXT])
     struct xb_record record;
     struct xb_error error;
     cJSON *tree = result_tree();
-    for (size_t i = 0; i < row->count; i += 2)
-        put_or_take(tree, row->part[i], row->part[i + 1]);
+    put_parts(tree, row, 0);
     enum xb_status status = parse_tree(tree, &record, &error);
     if (status == XB_OK)
         say_also(said, "read");
