@@ -201,48 +201,43 @@ TEST(a_phrase_is_words_with_their_numbers)
 
 #define MOST_LINES 200
 
-struct line {
+/* Every line that there is. */
+static struct line {
     const struct xb_reading_line *line;
     const char *mode; /* "" for what is said of any */
-};
+} lines[MOST_LINES];
+static size_t line_count;
 
-static size_t take(struct line *lines, size_t count, const struct xb_reading_line *from,
-                   const char *mode)
+static void take(const struct xb_reading_line *from, const char *mode)
 {
     for (; from != NULL && from->label != NULL; from++) {
-        assert_true(count < MOST_LINES);
-        lines[count++] = (struct line){from, mode};
+        assert_true(line_count < MOST_LINES);
+        lines[line_count++] = (struct line){from, mode};
     }
-    return count;
 }
 
-/* Every line that there is. */
-static size_t all_lines(struct line lines[MOST_LINES])
+static int take_lines(NO_STATE)
 {
-    const struct xb_reading_line together[] = {xb_reading_together, {.label = NULL}};
-    static struct xb_reading_line kept[2];
-    memcpy(kept, together, sizeof kept);
-    size_t count = take(lines, 0, xb_reading_first, "");
-    count = take(lines, count, kept, "");
-    count = take(lines, count, xb_reading_last, "");
+    static struct xb_reading_line together[2];
+    together[0] = xb_reading_together;
+    take(xb_reading_first, "");
+    take(together, "");
+    take(xb_reading_last, "");
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
         if (*mode != &xb_mode_visitor)
-            count = take(lines, count, (*mode)->reading, (*mode)->name);
-    return count;
+            take((*mode)->reading, (*mode)->name);
+    return 0;
 }
+GROUP(take_lines, NULL)
 
 TEST(every_line_has_a_code)
 {
-    struct line lines[MOST_LINES];
-    size_t count = all_lines(lines);
-    assert_true(count > 20);
-    for (size_t i = 0; i < count; i++) {
+    assert_true(line_count > 20);
+    for (size_t i = 0; i < line_count; i++) {
         const struct xb_reading_line *line = lines[i].line;
-        if (line->code == NULL) {
+        if (line->code == NULL)
             fail_msg("the line %s of %s has no code", line->label, lines[i].mode);
-            return;
-        }
-        assert_true(strncmp(line->code, "XB-", 3) == 0);
+        assert_memory_equal(line->code, "XB-", 3);
         assert_int_equal(strspn(line->code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"),
                          strlen(line->code));
         assert_true(strlen(line->label) <= 12);
@@ -252,9 +247,7 @@ TEST(every_line_has_a_code)
 /* Lines share a code where they say the same of different modes, or of several variants of one. */
 TEST(a_code_is_of_one_kind_of_statement)
 {
-    struct line lines[MOST_LINES];
-    size_t count = all_lines(lines);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < line_count; i++)
         for (size_t k = 0; k < i; k++)
             if (strcmp(lines[i].line->code, lines[k].line->code) == 0 &&
                 strcmp(lines[i].line->label, lines[k].line->label) != 0 &&
@@ -273,52 +266,33 @@ static char *document(const char *path)
     return text;
 }
 
-/* Whether a row of the document's table begins with the code. */
-static bool has_row(const char *text, const char *code)
+/* A row of the table begins with each code. A reason that `link` gives for a verdict is another
+ * thing. */
+TEST(the_document_lists_every_code_and_that_of_link_none)
 {
-    char row[80];
-    snprintf(row, sizeof row, "\n| `%s` | ", code);
-    return strstr(text, row) != NULL;
-}
-
-TEST(the_document_lists_every_code)
-{
-    struct line lines[MOST_LINES];
-    size_t count = all_lines(lines);
-    char *text = document(SOURCE "/docs/reading.md");
-    for (size_t i = 0; i < count; i++)
-        if (!has_row(text, lines[i].line->code))
-            fail_msg("docs/reading.md has no row of %s (%s)", lines[i].line->code, lines[i].mode);
-    free(text);
+    char *own = document(SOURCE "/docs/reading.md"), *of_link = document(SOURCE "/docs/link.md");
+    for (size_t i = 0; i < line_count; i++) {
+        char row[80];
+        snprintf(row, sizeof row, "\n| `%s` | ", lines[i].line->code);
+        assert_has(own, row);
+        assert_lacks(of_link, row);
+    }
+    free(own);
+    free(of_link);
 }
 
 TEST(the_document_lists_no_other)
 {
-    struct line lines[MOST_LINES];
-    size_t count = all_lines(lines);
     char *text = document(SOURCE "/docs/reading.md");
     for (const char *at = text; (at = strstr(at, "\n| `XB-")) != NULL; at++) {
-        char code[80] = "";
-        const char *begin = at + strlen("\n| `");
-        assert_true(strcspn(begin, "`") < sizeof code);
-        memcpy(code, begin, strcspn(begin, "`"));
-        size_t i = 0;
-        while (i < count && strcmp(lines[i].line->code, code) != 0)
+        const char *code = at + strlen("\n| `");
+        size_t i = 0, length = strcspn(code, "`");
+        while (i < line_count && (strncmp(lines[i].line->code, code, length) != 0 ||
+                                  lines[i].line->code[length] != '\0'))
             i++;
-        if (i == count)
-            fail_msg("docs/reading.md has a row of %s, which nothing says", code);
+        if (i == line_count)
+            fail_msg("docs/reading.md has a row of %.*s, which nothing says", (int)length, code);
     }
-    free(text);
-}
-
-/* A reason that `link` gives for a verdict is another thing. */
-TEST(no_code_is_one_of_link)
-{
-    struct line lines[MOST_LINES];
-    size_t count = all_lines(lines);
-    char *text = document(SOURCE "/docs/link.md");
-    for (size_t i = 0; i < count; i++)
-        assert_false(has_row(text, lines[i].line->code));
     free(text);
 }
 
@@ -330,13 +304,9 @@ TEST(readme_shows_what_is_printed)
 {
     struct xb_record record = {0};
     struct xb_error error;
-    char *readme = NULL;
-    size_t length = 0;
-    char *rest = NULL;
+    char *rest = NULL, *readme = document(SOURCE "/README.md");
     assert_int_equal(xb_record_read(SOURCE "/bench/results/h200/all-1g-7.json", &record, &error),
                      XB_OK);
-    assert_int_equal(
-        xb_file_text_read(SOURCE "/README.md", 1 << 20, false, &readme, &length, &error), XB_OK);
     struct xb_memory_text printed = {.text = NULL};
     setenv("LC_ALL", "C.UTF-8", 1); /* bars are drawn in it */
     (void)xb_memory_text_begin(&printed);

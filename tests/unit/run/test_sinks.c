@@ -14,34 +14,7 @@
 
 #include <math.h>
 
-/* ---- text ---- */
-
-TEST(utf8_is_told_from_other_bytes)
-{
-    static const struct {
-        const char *text;
-        size_t length;
-    } cases[] = {{"", 0},
-                 {"a", 1},
-                 {"\x7f", 1},
-                 {"\xc3\xa4", 2},
-                 {"\x80", 0},
-                 {"\xc1\xbf", 0},
-                 {"\xc3", 0},
-                 {"\xe2\x82\xac", 3},
-                 {"\xe0\x9f\xbf", 0},
-                 {"\xed\xa0\x80", 0},
-                 {"\xee\x80\x80", 3},
-                 {"\xf0\x9f\x98\x80", 4},
-                 {"\xf0\x8f\xbf\xbf", 0},
-                 {"\xf4\x8f\xbf\xbf", 4},
-                 {"\xf4\x90\x80\x80", 0},
-                 {"\xf5\x80\x80\x80", 0},
-                 {"\xe2\x82", 0},
-                 {"\xf0\x9f\x98z", 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        assert_int_equal(xb_utf8_length(cases[i].text), cases[i].length);
-}
+/* ---- numbers ---- */
 
 TEST(numbers_read_back_exactly)
 {
