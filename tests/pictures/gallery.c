@@ -33,9 +33,9 @@ static void draw_latency(FILE *stream)
     for (size_t k = 0; k < 8; k++) {
         double x = exp2(2.0 + 2.0 * (double)k);
         points[0][k] = (struct xb_point){x, 6.6 + x / 55e3, NONE, NONE};
-        points[1][k] = (struct xb_point){x, 950.0 + x / 5e3, NONE, NONE};
+        points[1][k] = (struct xb_point){x, 950.0 + x / 5e3, 900.0, 1000.0 + x / 5e3};
     }
-    points[0][3].y = NONE;
+    points[0][3].y = points[1][3].y = (double)INFINITY; /* a gap in line and band */
     const struct xb_series series[] = {{HOSTILE, points[0], 8}, {LONG LONG, points[1], 8}};
     const struct xb_chart chart = {.picture = picture_of("latency", HOSTILE),
                                    .x = {XB_SCALE_SIZE, HOSTILE},
