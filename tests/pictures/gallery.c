@@ -66,9 +66,13 @@ static void draw_odd(FILE *stream)
 
 static void draw_empty(FILE *stream)
 {
+    const struct xb_point point = {1.0, NONE, 0.0, 1.0}; /* which no axis shows */
+    const struct xb_series series = {"", &point, 1};
     const struct xb_chart chart = {.picture = picture_of("no chart", "Nothing"),
                                    .x = {XB_SCALE_DATE, ""},
-                                   .y = {XB_SCALE_LINEAR, ""}};
+                                   .y = {XB_SCALE_LINEAR, ""},
+                                   .series = &series,
+                                   .series_count = 1};
     const struct xb_strips strips = {.picture = picture_of("no-strips", "Nothing"),
                                      .x = {XB_SCALE_LINEAR, ""}};
     xb_chart_draw(stream, &chart, false);
