@@ -16,9 +16,8 @@
 
 #define MOST 2000 /* nodes, and GPUs */
 
-/* The linker puts it in the place of the function without __wrap_ (tests/CMakeLists.txt). */
-void __wrap_xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,
-                           struct xb_fleet_judgement *judgement);
+/* The linker puts __wrap_NAME in the place of NAME, which it calls __real_NAME
+ * (tests/CMakeLists.txt). */
 void __real_xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,
                            struct xb_fleet_judgement *judgement);
 

@@ -256,7 +256,6 @@ static void write_node(const char *root, const char *path, const char *name)
 static size_t entries_to_read = SIZE_MAX; /* until memory is short */
 
 FTSENT *__real_fts_read(FTS *tree);
-FTSENT *__wrap_fts_read(FTS *tree);
 
 FTSENT *__wrap_fts_read(FTS *tree)
 {

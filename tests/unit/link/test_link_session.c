@@ -45,8 +45,6 @@ static void note_end(const struct xb_result *result)
 static pthread_t runner;
 static atomic_ulong readings; /* of hops, begun by the watch */
 
-bool __wrap_xb_pcie_hop_read(const char *root, const struct xb_pcie_hop *hop, double *speed_gts,
-                             unsigned *width);
 bool __real_xb_pcie_hop_read(const char *root, const struct xb_pcie_hop *hop, double *speed_gts,
                              unsigned *width);
 
@@ -65,9 +63,7 @@ static void wait_for_watch(size_t hops)
         sched_yield();
 }
 
-/* The linker puts the first in the other's place (tests/CMakeLists.txt). */
-enum xb_status __wrap_xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer,
-                                     struct xb_error *error);
+/* The linker puts __wrap_NAME in the place of NAME, which it calls __real_NAME (unit.cmake). */
 enum xb_status __real_xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer,
                                      struct xb_error *error);
 
@@ -89,8 +85,6 @@ enum xb_status __wrap_xb_run_execute(struct xb_run *run, const struct xb_run_obs
 static double busy_cpus;
 static uint64_t retrains;
 
-void __wrap_xb_conditions_close(struct xb_conditions *conditions,
-                                struct xb_link_conditions told[2]);
 void __real_xb_conditions_close(struct xb_conditions *conditions,
                                 struct xb_link_conditions told[2]);
 
@@ -105,8 +99,6 @@ void __wrap_xb_conditions_close(struct xb_conditions *conditions, struct xb_link
                                               .traffic_known = true,
                                               .retrains = retrains};
 }
-
-struct xb_memory_probe *__wrap_xb_memory_probe_open(void);
 
 struct xb_memory_probe *__wrap_xb_memory_probe_open(void)
 {
