@@ -169,9 +169,8 @@ static void run_scenario(UNTOLD, char **words)
 }
 
 /* The same machine is to be tested anew. */
-static void run_again(UNTOLD, char **words)
+static void run_again(UNTOLD, NO_WORDS)
 {
-    (void)words;
     new_session();
 }
 
@@ -298,10 +297,9 @@ static void test_now(FILE *told, char **words)
 
 /* Measuring has no time left. Its process leaves by itself; the machine may take longer for that
  * than there is until the deadline, so that is not what is waited for. */
-static void run_too_late(FILE *told, char **words)
+static void run_too_late(FILE *told, NO_WORDS)
 {
     struct xb_error error;
-    (void)words;
     session->deadline = xb_clock_now() + 0.25; /* within the margin for the report */
     assert_int_equal(xb_link_session_start(session, &error), XB_OK);
     while (session->child.ended_at == 0)
