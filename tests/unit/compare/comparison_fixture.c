@@ -465,7 +465,8 @@ char *comparison_text(xb_compare_writer *write, const struct xb_comparison *comp
     return text;
 }
 
-void assert_read_back(void)
+/* The result, written as JSON and read again, has the same table. */
+static void assert_read_back(void)
 {
     struct xb_error error;
     struct xb_comparison_file file;

@@ -56,5 +56,3 @@ void compare(void);
 xb_compare_writer table_of_all;
 /* What is written of it; release with free(). */
 char *comparison_text(xb_compare_writer *write, const struct xb_comparison *comparison);
-/* The result, written as JSON and read again, has the same table. */
-void assert_read_back(void);
