@@ -43,14 +43,21 @@ const cJSON *at(const cJSON *item, const char *path)
     return item;
 }
 
-cJSON *golden_base(const char *name)
+char *file_text(const char *path)
 {
-    char path[PATH_MAX], *text = NULL;
+    char *text = NULL;
     size_t length = 0;
     struct xb_error error;
-    snprintf(path, sizeof path, SOURCE "/tests/golden/bases/%s.json", name);
-    if (xb_file_text_read(path, 1 << 20, false, &text, &length, &error) != XB_OK)
+    if (xb_file_text_read(path, (size_t)64 << 20, false, &text, &length, &error) != XB_OK)
         fail_msg("%s", error.message);
+    return text;
+}
+
+cJSON *golden_base(const char *name)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, SOURCE "/tests/golden/bases/%s.json", name);
+    char *text = file_text(path);
     cJSON *tree = cJSON_Parse(text);
     assert_non_null(tree);
     free(text);

@@ -14,6 +14,9 @@ void assert_lacks(const char *text, const char *part);
 /* The message names the file at `path`, of whose path it may show the first 300 bytes alone. */
 void assert_names(const struct xb_error *error, const char *path);
 
+/* All of a file; release with free(). */
+char *file_text(const char *path);
+
 /* The member at a path such as "results.0.reason". The test fails where there is none. */
 const cJSON *at(const cJSON *item, const char *path);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* A report that was read back is told as it was when it was made. */
-#include "base/file_text.h"
 #include "checks.h"
 #include "document_fixture.h"
 #include "link/report.h"
@@ -160,10 +159,7 @@ static size_t judged_again;
 
 static enum xb_status read_file(const char *path, struct xb_error *error)
 {
-    char *text = NULL;
-    size_t length = 0;
-    assert_int_equal(xb_file_text_read(path, (size_t)64 << 20, false, &text, &length, error),
-                     XB_OK);
+    char *text = file_text(path);
     enum xb_status status = read_text(path, text, error);
     free(text);
     return status;

@@ -2,7 +2,6 @@
 /* What golden/reading cannot show: a mode of its own, rows that no file may have, and that the
  * documents have all codes. */
 #define _GNU_SOURCE /* strtok_r */
-#include "base/file_text.h"
 #include "base/stream.h"
 #include "checks.h"
 #include "reading/internal.h"
@@ -39,20 +38,15 @@ static int end(void **state)
 
 #define MADE_TEST(name) TEST_WITH(name, begin, end)
 
-static void add_figure(cJSON *row, const struct xb_figure *known, double median)
+static void add_figure(const struct made *made, cJSON *row, const struct xb_figure *known,
+                       double median)
 {
-    cJSON *figure = cJSON_CreateObject();
+    cJSON *figure = cJSON_Duplicate(at(made->tree, "templates.figure"), true);
     cJSON_AddStringToObject(figure, "name", known->name);
     cJSON_AddStringToObject(figure, "unit", known->unit);
     cJSON_AddBoolToObject(figure, "more_is_better", known->more_is_better);
     cJSON_AddBoolToObject(figure, "gates", known->gates);
-    cJSON_AddNumberToObject(figure, "median", median);
-    static const char *const unknown[] = {"ci95_low", "ci95_high", "min", "max",
-                                          "p5",       "p95",       "p99", "mad"};
-    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
-        cJSON_AddNullToObject(figure, unknown[i]);
-    cJSON_AddNumberToObject(figure, "n", 0);
-    cJSON_AddArrayToObject(figure, "samples");
+    cJSON_SetNumberValue(cJSON_GetObjectItem(figure, "median"), median);
     cJSON_AddItemToArray(cJSON_GetObjectItem(row, "figures"), figure);
 }
 
@@ -61,7 +55,7 @@ static cJSON *add_row(struct made *made, const char *mode, const char *variant, 
     cJSON *row = cJSON_Duplicate(at(made->tree, "templates.row"), true);
     cJSON_ReplaceItemInObject(row, "mode", cJSON_CreateString(mode));
     cJSON_ReplaceItemInObject(row, "variant", cJSON_CreateString(variant));
-    add_figure(row, &xb_figure_bandwidth, bandwidth);
+    add_figure(made, row, &xb_figure_bandwidth, bandwidth);
     cJSON_AddItemToArray(cJSON_GetObjectItem(made->tree, "results"), row);
     return row;
 }
@@ -121,7 +115,7 @@ MADE_TEST(a_mode_of_its_own_has_its_line_and_the_general_ones)
     cJSON *row = add_row(made, "visitor", "only", 10e9);
     read_record(made);
     assert_reading(made, "Visitor: 10.0 GB/s to the GPU.\n");
-    add_figure(row, &hops, 3);
+    add_figure(made, row, &hops, 3);
     add_row(made, "pinned", "alloc", 50e9);
     read_record(made);
     assert_reading(made, "Fastest: pinned allocated, 50.0 GB/s to the GPU.\n\nReading\n"
@@ -256,21 +250,11 @@ TEST(a_code_is_of_one_kind_of_statement)
                          lines[i].mode, lines[k].line->label, lines[k].mode);
 }
 
-/* Release with free(). */
-static char *document(const char *path)
-{
-    char *text = NULL;
-    size_t length = 0;
-    struct xb_error error;
-    assert_int_equal(xb_file_text_read(path, 1 << 20, false, &text, &length, &error), XB_OK);
-    return text;
-}
-
 /* A row of the table begins with each code. A reason that `link` gives for a verdict is another
  * thing. */
 TEST(the_document_lists_every_code_and_that_of_link_none)
 {
-    char *own = document(SOURCE "/docs/reading.md"), *of_link = document(SOURCE "/docs/link.md");
+    char *own = file_text(SOURCE "/docs/reading.md"), *of_link = file_text(SOURCE "/docs/link.md");
     for (size_t i = 0; i < line_count; i++) {
         char row[80];
         snprintf(row, sizeof row, "\n| `%s` | ", lines[i].line->code);
@@ -283,7 +267,7 @@ TEST(the_document_lists_every_code_and_that_of_link_none)
 
 TEST(the_document_lists_no_other)
 {
-    char *text = document(SOURCE "/docs/reading.md");
+    char *text = file_text(SOURCE "/docs/reading.md");
     for (const char *at = text; (at = strstr(at, "\n| `XB-")) != NULL; at++) {
         const char *code = at + strlen("\n| `");
         size_t i = 0, length = strcspn(code, "`");
@@ -304,7 +288,7 @@ TEST(readme_shows_what_is_printed)
 {
     struct xb_record record = {0};
     struct xb_error error;
-    char *rest = NULL, *readme = document(SOURCE "/README.md");
+    char *rest = NULL, *readme = file_text(SOURCE "/README.md");
     assert_int_equal(xb_record_read(SOURCE "/bench/results/h200/all-1g-7.json", &record, &error),
                      XB_OK);
     struct xb_memory_text printed = {.text = NULL};
