@@ -283,12 +283,17 @@ static void tell_all(FILE *told, bool with_words)
         fprintf(told, "no pairs: %s\n", session->no_pairs);
 }
 
-/* test [words]: with the reasons' words, where they are the same each time. */
-static void test_now(FILE *told, char **words)
+static void measure(void)
 {
     struct xb_error error = {.message = ""};
     assert_int_equal(xb_link_session_start(session, &error), XB_OK);
     assert_true(xb_link_session_wait(session));
+}
+
+/* test [words]: with the reasons' words, where they are the same each time. */
+static void test_now(FILE *told, char **words)
+{
+    measure();
     if (session->error.status != XB_OK)
         fprintf(told, "status %d: %s\n", (int)session->error.status, session->error.message);
     else
@@ -326,7 +331,6 @@ TEST_CASES(sessions_find_what_is_wrong, "link/link_session", verbs, begin)
 /* Errors are counted while data moves: few samples would do for the bandwidth. */
 TEST(an_attempt_takes_its_time)
 {
-    struct xb_error error;
     begin();
     pcie_fixture_scenario(root, "healthy");
     set_limit(&session->limits.min_h2d, 1e6);
@@ -335,8 +339,7 @@ TEST(an_attempt_takes_its_time)
     ends = mmap(NULL, sizeof *ends, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(ends != MAP_FAILED);
     ends->least_samples = SIZE_MAX;
-    assert_int_equal(xb_link_session_start(session, &error), XB_OK);
-    assert_true(xb_link_session_wait(session));
+    measure();
     assert_int_equal(ends->cases, 2);
     assert_int_equal(ends->converged, 2);
     assert_int_equal(ends->least_samples, XB_STOP_MIN_SAMPLES);
@@ -346,28 +349,24 @@ TEST(an_attempt_takes_its_time)
 
 TEST(slow_devices_are_tried_again_later_and_later)
 {
-    struct xb_error error;
     begin();
     pcie_fixture_scenario(root, "healthy");
     session->spacing = 0.05;
     set_limit(&session->limits.min_h2d, 2e9);
     double started = xb_clock_now();
-    assert_int_equal(xb_link_session_start(session, &error), XB_OK);
-    assert_true(xb_link_session_wait(session));
+    measure();
     assert_int_equal(session->devices[0].attempt_count, 3);
     assert_true(xb_clock_now() - started >= 0.05 + 0.1); /* between the attempts */
 }
 
 TEST(memory_that_nothing_locates_is_not_far)
 {
-    struct xb_error error;
     begin();
     pcie_fixture_scenario(root, "healthy");
     set_limit(&session->limits.min_h2d, 0);
     setenv("HWLOC_SYNTHETIC", "numa:2 pu:2", 1);
     setenv("HWLOC_THISSYSTEM", "0", 1);
-    assert_int_equal(xb_link_session_start(session, &error), XB_OK);
-    assert_true(xb_link_session_wait(session));
+    measure();
     unsetenv("HWLOC_SYNTHETIC");
     unsetenv("HWLOC_THISSYSTEM");
     xb_link_session_judge(session, &report);
