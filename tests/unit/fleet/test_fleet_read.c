@@ -182,36 +182,6 @@ static void take_stream(const char *text)
     assert_int_equal(xb_fleet_read(&fleet, "-", &error), XB_OK);
 }
 
-FIXTURE_TEST(a_stream_has_many_documents)
-{
-    char *text = NULL;
-    cJSON *tree = result_tree();
-    char *pretty = cJSON_Print(tree);
-    assert_true(asprintf(&text, "noise\n%s\n{\"schema\":\"x\n%s\n%s", result_text, pretty,
-                         "{\"schema\":\"xferbench.list\"}") > 0);
-    take_stream(text);
-    assert_int_equal(fleet.source_count, 2);
-    assert_int_equal(fleet.sources[0].number, 1);
-    assert_int_equal(fleet.sources[1].number, 3);
-    assert_int_equal(fleet.left_out_count, 3);
-    assert_string_equal(fleet.left_out[0].what, "-, line 1");
-    assert_string_equal(fleet.left_out[1].what, "-, document 2, line 3");
-    assert_has(fleet.left_out[2].what, "-, document 4, line ");
-    cJSON_Delete(tree);
-    free(pretty);
-    free(text);
-}
-
-FIXTURE_TEST(the_only_document_has_no_number)
-{
-    take_stream(result_text);
-    assert_int_equal(fleet.sources[0].number, 0);
-    take_stream("{\"schema\":\"xferbench.list\"}");
-    assert_string_equal(fleet.left_out[0].what, "-");
-    take_stream("\n");
-    assert_string_equal(fleet.left_out[1].why, "it is empty");
-}
-
 /* More than are read at once. */
 FIXTURE_TEST(the_order_is_that_of_the_stream)
 {
