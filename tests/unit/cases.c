@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* getdelim, strsep */
+#define _GNU_SOURCE /* strsep */
 #include "cases.h"
+
+#include "checks.h"
 
 #include <limits.h>
 
@@ -110,17 +112,6 @@ const char *item_of(const char *list, size_t number)
 
 /* ---- the file ---- */
 
-static char *text_of(const char *path)
-{
-    char *text = NULL;
-    size_t room = 0;
-    FILE *file = fopen(path, "r");
-    if (file == NULL || getdelim(&text, &room, '\0', file) < 0)
-        fail_msg("no %s", path);
-    fclose(file);
-    return text;
-}
-
 /* What it tells has no control characters, which would look like nothing in the file. */
 static void run_line(FILE *out, char **words, const struct verb *verb)
 {
@@ -164,7 +155,7 @@ void run_cases(const char *name, const struct verb *verbs, void (*begin)(void))
     size_t size = 0, commands = 0;
     bool is_title = false;
     snprintf(path, sizeof path, "%s/tests/unit/%s.txt", SOURCE, name);
-    char *expected = text_of(path), *own = strdup(expected), *rest = own;
+    char *expected = file_text(path), *own = strdup(expected), *rest = own;
     FILE *out = open_memstream(&came, &size);
     file_name = name;
     line_number = 0;
