@@ -22,25 +22,19 @@
 
 /* Each test and each case of a text has an empty directory of its own. */
 static char directory[PATH_MAX];
-static int start_directory;
 
 static int setup(void **state)
 {
     clear_faults();
     umask(022);
     (void)signal(SIGXFSZ, SIG_IGN); /* of a limit on the size of files */
-    start_directory = open(".", O_RDONLY | O_DIRECTORY);
-    if (start_directory < 0 || make_tree(state) != 0)
-        return -1;
-    return chdir(*state) != 0 || getcwd(directory, sizeof directory) == NULL;
+    return enter_tree(state) != 0 || getcwd(directory, sizeof directory) == NULL;
 }
 
 static int teardown(void **state)
 {
     clear_faults();
-    int failed = fchdir(start_directory);
-    close(start_directory);
-    return remove_tree(state) != 0 || failed;
+    return leave_tree(state);
 }
 
 #define RUN_TEST(name) TEST_WITH(name, setup, teardown)
@@ -308,21 +302,6 @@ static void begin_case(void)
     leave_case();
     assert_int_equal(setup(&tree), 0);
     lack(lacks[lacking]);
-}
-
-/* $ COMMAND: what a shell prints. */
-static void tell_shell(FILE *told, char **words)
-{
-    char command[1000] = "", line[1000] = "";
-    while (*++words != NULL)
-        snprintf(command + strlen(command), sizeof command - strlen(command), "%s ", *words);
-    FILE *shell = popen(command, "r");
-    assert_non_null(shell);
-    while (fgets(line, sizeof line, shell) != NULL)
-        fputs(line, told);
-    if (line[0] != '\0' && strchr(line, '\n') == NULL)
-        fputs("\n", told);
-    (void)pclose(shell);
 }
 
 static void be_first(unsigned call)
