@@ -8,7 +8,7 @@
 #include "xferbench/format.h"
 
 /* Exactly so many bytes, aligned as chunks are: AddressSanitizer sees an access behind them. */
-static inline unsigned char *aligned_bytes(size_t bytes)
+static inline void *aligned_bytes(size_t bytes)
 {
     void *memory = NULL;
     assert_int_equal(0, posix_memalign(&memory, XB_FORMAT_ALIGNMENT, bytes));
