@@ -238,6 +238,7 @@ static void tell_make(FILE *told, char **words)
 static void tell_open(FILE *told, char **words)
 {
     char label[XB_STORAGE_LABEL];
+    xb_files_close(&files);
     int before = open_descriptors();
     enum xb_status status = xb_files_open(words[1], &files, &error);
     if (status != XB_OK) {
