@@ -110,6 +110,20 @@ const char *item_of(const char *list, size_t number)
     return item;
 }
 
+void tell_shell(FILE *told, char **words)
+{
+    char command[1000] = "LC_ALL=C; export LC_ALL; ", line[1000] = "";
+    while (*++words != NULL)
+        snprintf(command + strlen(command), sizeof command - strlen(command), "%s ", *words);
+    FILE *shell = popen(command, "r");
+    assert_non_null(shell);
+    while (fgets(line, sizeof line, shell) != NULL)
+        fputs(line, told);
+    if (line[0] != '\0' && strchr(line, '\n') == NULL)
+        fputs("\n", told);
+    (void)pclose(shell);
+}
+
 /* ---- the file ---- */
 
 /* What it tells has no control characters, which would look like nothing in the file. */
