@@ -25,7 +25,7 @@ target_link_libraries(unit_main PRIVATE xferbench_checks)
 option(XFERBENCH_UNIT_TESTS "Build all unit tests with everything else" ON)
 # They start threads: the ThreadSanitizer build runs them. What the threads of the others do, these do too.
 set(threads_topics
-    crew fleet_read line link_conditions link_load measure modes modes_encoded modes_pipeline modes_ring modes_trips
+    crew fleet_read line link_conditions measure modes modes_encoded modes_pipeline modes_ring modes_trips
     numa opening parallel pattern pcie_watch piece_layout reader recorder references sample_data workspace)
 
 # xferbench_add_unit_program(NAME FILES f... [WRAP function...] [MODES mode...] [OWN_MAIN] [BARE]): the test unit.<topic>
