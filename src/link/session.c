@@ -521,6 +521,8 @@ static int work(void *argument, int channel)
         unlock(session);
         free_run(&run);
         if (status == XB_OK)
+            status = xb_baseline_check(session, &error);
+        if (status == XB_OK)
             status = find_pairs(session, &error);
         if (status == XB_OK) {
             struct xb_start start;
