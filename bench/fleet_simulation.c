@@ -17,7 +17,7 @@
 #define RATE 55.7e9
 #define ALPHA 0.01
 
-enum shape { NORMAL, LOG_NORMAL, LAPLACE, STUDENT_5 };
+enum shape { NORMAL, LOG_NORMAL, LAPLACE, STUDENT_3 = 3, STUDENT_5 = 5 };
 
 struct simulated {
     const char *name;
@@ -42,6 +42,8 @@ static const struct simulated cases[] = {
     {"equal-8", 8, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
     {"equal-12", 12, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
     {"equal-16", 16, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-48", 48, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-120", 120, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
     {"equal-50", 50, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
     {"equal-5000", 5000, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
     {"equal-1x8-4-figures", 1, 8, 4, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
@@ -59,8 +61,19 @@ static const struct simulated cases[] = {
     {"nodes-differ-20x8", 20, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0, 0, 0},
     {"nodes-differ-500x8", 500, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0, 0, 0},
     {"laplace-8", 8, 1, 1, 0.003, 0, LAPLACE, NAN, 0, 0, 0, 0},
+    {"laplace-16", 16, 1, 1, 0.003, 0, LAPLACE, NAN, 0, 0, 0, 0},
+    {"laplace-48", 48, 1, 1, 0.003, 0, LAPLACE, NAN, 0, 0, 0, 0},
+    {"laplace-120", 120, 1, 1, 0.003, 0, LAPLACE, NAN, 0, 0, 0, 0},
     {"laplace-500", 500, 1, 1, 0.003, 0, LAPLACE, NAN, 0, 0, 0, 0},
+    {"student-3-8", 8, 1, 1, 0.003, 0, STUDENT_3, NAN, 0, 0, 0, 0},
+    {"student-3-16", 16, 1, 1, 0.003, 0, STUDENT_3, NAN, 0, 0, 0, 0},
+    {"student-3-48", 48, 1, 1, 0.003, 0, STUDENT_3, NAN, 0, 0, 0, 0},
+    {"student-3-120", 120, 1, 1, 0.003, 0, STUDENT_3, NAN, 0, 0, 0, 0},
+    {"student-3-500", 500, 1, 1, 0.003, 0, STUDENT_3, NAN, 0, 0, 0, 0},
     {"student-5-8", 8, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0, 0, 0},
+    {"student-5-16", 16, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0, 0, 0},
+    {"student-5-48", 48, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0, 0, 0},
+    {"student-5-120", 120, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0, 0, 0},
     {"student-5-500", 500, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0, 0, 0},
     {"3-of-500-slower-1%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 3, 0.01, 0, 0},
     {"3-of-500-slower-2%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 3, 0.02, 0, 0},
@@ -99,9 +112,10 @@ static double draw(enum shape shape, uint64_t *state)
     }
     double squares = 0;
     double top = normal(state);
-    for (int i = 0; i < 5; i++)
+    double degrees = shape;
+    for (int i = 0; i < (int)shape; i++)
         squares += pow(normal(state), 2);
-    return top / sqrt(squares / 5) / sqrt(5.0 / 3);
+    return top / sqrt(squares / degrees) / sqrt(degrees / (degrees - 2));
 }
 
 /* A fleet whose values have no value yet. */

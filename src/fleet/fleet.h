@@ -200,6 +200,13 @@ struct xb_fleet_request {
 };
 
 /* One figure over its GPUs. */
+/* How long the tails of a figure's values may be: Student's t with fewer and fewer degrees of
+ * freedom, how likely each is, and its scale in spreads. */
+#define XB_TAIL_FITS 13
+struct xb_tails {
+    double weight[XB_TAIL_FITS], scale[XB_TAIL_FITS];
+};
+
 struct xb_fleet_siblings {
     const struct xb_fleet_figure *figure;
     size_t values, nodes; /* of GPUs or pairs, the newest of each; on which those GPUs are */
@@ -212,8 +219,8 @@ struct xb_fleet_siblings {
                             and named_from are then of values less what is usual for their slot */
     double independent;  /* how many values that know nothing of each other judge as well as all:
                             fewer where those of a node are alike */
-    double wide; /* where the values lie further out on both sides than normal ones would: within
-                    which share 63 % are taken to lie, by an exponential distribution; else 0 */
+    struct xb_tails tails[2]; /* for values below the centre, and above */
+    bool long_tails;          /* both are longer than normal beyond doubt */
     double named_from; /* share of the centre by which a GPU with samples like most is just named;
                           NAN where it is not judged */
     size_t slow, fast, slow_nodes, fast_nodes; /* named, and the nodes that have them */

@@ -38,8 +38,8 @@ struct xb_tested {
     double centre, spread; /* of its siblings' logarithms: median, and what it is judged by */
     size_t siblings;       /* how many */
     double independent;    /* how many independent values they count as */
-    double wide;           /* struct xb_fleet_siblings */
-    double share, spreads, p; /* deviation, spreads and p of struct xb_fleet_finding */
+    const struct xb_tails *tails; /* of struct xb_fleet_siblings */
+    double share, spreads, p;     /* deviation, spreads and p of struct xb_fleet_finding */
 };
 
 struct xb_judging {
@@ -124,8 +124,18 @@ double xb_tail_student(double t, double nu);
  * are independent and have the same normal distribution. It holds if the result is 0.01 or less;
  * docs/fleet-statistics.md tells why. */
 double xb_tail_of_siblings(double t, double others);
-/* The least t for which xb_tail_of_siblings() returns `p` or less, to 12 digits; 0 < p < 1. */
-double xb_tail_limit(double p, double others);
+/* Fits the tails of `count` sorted values with that spread, worth so many independent ones, for
+ * judging those below and those above. Returns whether both are longer than normal beyond doubt. */
+bool xb_tails_fit(const struct xb_tested *sorted, size_t count, double spread, double independent,
+                  struct xb_tails ends[2]);
+/* Among values with such tails somebody may be named so many times as often as among normal ones.
+ */
+#define XB_TAIL_MORE_OFTEN 4.3
+/* The same bound whatever the tails are, but that it is XB_TAIL_MORE_OFTEN times as large where
+ * they are longer. NULL: of normal values. */
+double xb_tail_of_figure(double t, double others, const struct xb_tails *tails);
+/* The least t for which xb_tail_of_figure() returns `p` or less, to 12 digits; 0 < p < 1. */
+double xb_tail_limit(double p, double others, const struct xb_tails *tails);
 
 /* The length of both at a right angle. Not hypot(): as of glibc 2.35 that is another symbol, and a
  * program that asks for it does not start on RHEL 9, which has 2.34. */

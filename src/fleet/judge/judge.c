@@ -52,7 +52,7 @@ static void sort_siblings(struct xb_judging *judging)
     qsort(judgement->siblings, judgement->sibling_count, sizeof *judgement->siblings,
           compare_siblings);
     for (size_t i = 0; i < judgement->sibling_count; i++)
-        wide += judgement->siblings[i].wide > 0;
+        wide += judgement->siblings[i].long_tails;
     if (wide > 0)
         XB_NOTE("Figures with longer tails on both sides than a normal distribution: "
                 "%zu. There a GPU must deviate more to be named.",

@@ -192,32 +192,6 @@ void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *off
     }
 }
 
-/* Values of many GPUs need not be normally distributed: if their tails are longer, values at the
- * ends are no faults. Slow GPUs make one tail longer, so the shorter one counts: nobody repairs a
- * GPU because it is fast. */
-
-#define ENOUGH 50u     /* with fewer values too few lie at the ends */
-#define OUTER 20u      /* an end is the outer one in 20 values */
-#define NORMAL 1.6449  /* standard deviations from the median to an end of normal values */
-#define UNCERTAIN 1.45 /* / sqrt(values): standard error of end / spread */
-
-/* The length of the tails of sorted values if both are longer than normal; else 0. See struct
- * xb_fleet_siblings. */
-static double tails_of(const struct xb_tested *values, size_t count, double spread)
-{
-    if (count < ENOUGH)
-        return 0;
-    double middle = (values[(count - 1) / 2].logarithm + values[count / 2].logarithm) / 2;
-    double below = middle - values[count / OUTER].logarithm;
-    double above = values[count - 1 - count / OUTER].logarithm - middle;
-    double end = fmin(below, above);
-    if (end <= spread * NORMAL * (1 + 2 * UNCERTAIN / sqrt((double)count)))
-        return 0;
-    /* The chance to lie that far off is 0.1. Few values tell the distance, so one standard error is
-     * added. */
-    return end / log(OUTER / 2.0) * (1 + sqrt(OUTER / (double)count));
-}
-
 /* ---- figure by figure ---- */
 
 /* What its samples say; 0 where they say nothing: a few documents cannot excuse all others. */
@@ -271,7 +245,8 @@ static void gather(struct xb_tested *values, size_t count, double *scratch,
     siblings->slots_differ = distance >= XB_FLEET_LEAST_DEVIATION ? expm1(distance) : 0;
     siblings->is_floor = !(spread > floor_of);
     siblings->spread = fmax(spread, floor_of);
-    siblings->wide = tails_of(values, count, siblings->spread);
+    siblings->long_tails =
+        siblings->judged && xb_tails_fit(values, count, siblings->spread, worth, siblings->tails);
     double half = fmax(siblings->most - siblings->centre, siblings->centre - siblings->least);
     if (!(half > 0))
         half = siblings->centre * XB_FLEET_LEAST_DEVIATION;
@@ -289,7 +264,7 @@ static void gather(struct xb_tested *values, size_t count, double *scratch,
         if (own > typical)
             values[i].spread =
                 xb_fleet_add_squares(values[i].spread, sqrt(own - typical) * sqrt(own + typical));
-        values[i].wide = siblings->wide;
+        values[i].tails = siblings->tails;
         values[i].independent = worth * (double)(count - 1) / (double)count;
     }
 }
