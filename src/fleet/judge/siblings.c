@@ -201,6 +201,19 @@ static double scatter_of(const struct xb_tested *tested)
     return scatter >= 0 && isfinite(scatter) ? scatter : 0;
 }
 
+/* How many values that know nothing of each other judge as well as these, which come in the order
+ * of their nodes and GPUs. */
+static double worth_of(struct xb_tested *values, size_t count, double *scratch, size_t *nodes)
+{
+    size_t groups = 0;
+    double worth = effective_sample_size(values, count, A_NODE, scratch, nodes);
+    if (values->value->peer < 0)
+        return worth;
+    worth = fmin(worth, effective_sample_size(values, count, A_GPU, scratch, &groups));
+    qsort(values, count, sizeof *values, compare_peers);
+    return fmin(worth, effective_sample_size(values, count, A_PEER, scratch, &groups));
+}
+
 /* Describes `count` values of one figure, and gives each its siblings if there are enough. */
 static void gather(struct xb_tested *values, size_t count, double *scratch,
                    struct xb_fleet_siblings *siblings)
@@ -209,15 +222,8 @@ static void gather(struct xb_tested *values, size_t count, double *scratch,
                                            .values = count,
                                            .judged = count > XB_FLEET_SIBLINGS,
                                            .named_from = NAN};
-    /* How many values that know nothing of each other judge as well as these, which come in the
-     * order of their nodes and GPUs. */
-    size_t groups = 0, lower = (count - 1) / 2, upper = count / 2;
-    double worth = effective_sample_size(values, count, A_NODE, scratch, &siblings->nodes);
-    if (values->value->peer >= 0) {
-        worth = fmin(worth, effective_sample_size(values, count, A_GPU, scratch, &groups));
-        qsort(values, count, sizeof *values, compare_peers);
-        worth = fmin(worth, effective_sample_size(values, count, A_PEER, scratch, &groups));
-    }
+    size_t lower = (count - 1) / 2, upper = count / 2;
+    double worth = worth_of(values, count, scratch, &siblings->nodes);
     siblings->independent = worth;
     if (siblings->judged)
         xb_fleet_leave_each_out(values, count, scratch);

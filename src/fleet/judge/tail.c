@@ -94,13 +94,13 @@ double xb_tail_of_siblings(double t, double others)
  * degrees of freedom, and P is the mean over these, each weighed by how well it fits: few values
  * fit all of them, and then the longest tails count; 500 normal ones fit no long tail.
  *
- * A fault is no tail. Of the end at which a value is judged only the number of its outermost values
- * counts, which are known to lie beyond the next one, as in a test of lives that ends before the
- * last has died (Lawless, "Statistical Models and Methods for Lifetime Data", 1982). The other end
- * counts in full: a fleet in which many are slow still shows by its fast ones how long tails are.
+ * A fault is no tail. The outermost values of the end that is judged count by their number alone:
+ * they are known to lie beyond the next one, as in a test of lives that ends before the last has
+ * died (Lawless, "Statistical Models and Methods for Lifetime Data", 1982). The other end counts in
+ * full: a fleet in which many are slow still shows by its fast ones how long tails are.
  */
 
-/* Of t; the last is as good as normal. */
+/* Student's t with the last of these is as good as normal. */
 static const double degrees[XB_TAIL_FITS] = {1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 14, 20, 40, 1e6};
 /* Up to here tails are long. */
 #define LONG 9
