@@ -199,14 +199,14 @@ struct xb_fleet_request {
     size_t expected_count;
 };
 
-/* One figure over its GPUs. */
-/* How long the tails of a figure's values may be: Student's t with fewer and fewer degrees of
+/* How long the tails of a figure's values may be: Student's t with more and more degrees of
  * freedom, how likely each is, and its scale in spreads. */
 #define XB_TAIL_FITS 13
 struct xb_tails {
     double weight[XB_TAIL_FITS], scale[XB_TAIL_FITS];
 };
 
+/* One figure over its GPUs. */
 struct xb_fleet_siblings {
     const struct xb_fleet_figure *figure;
     size_t values, nodes; /* of GPUs or pairs, the newest of each; on which those GPUs are */
@@ -221,8 +221,9 @@ struct xb_fleet_siblings {
                             fewer where those of a node are alike */
     struct xb_tails tails[2]; /* for values below the centre, and above */
     bool long_tails;          /* both are longer than normal beyond doubt */
-    double named_from; /* share of the centre by which a GPU with samples like most is just named;
+    double named_from; /* share of the centre by which a GPU with samples like most is just slow;
                           NAN where it is not judged */
+    double fast_from;  /* the same of fast ones */
     size_t slow, fast, slow_nodes, fast_nodes; /* named, and the nodes that have them */
     size_t bins[XB_FLEET_BINS]; /* how many values lie where, evenly from bins_from to bins_to, */
     double bins_from, bins_to;  /* which hold least and most, in the unit */

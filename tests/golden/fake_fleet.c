@@ -169,6 +169,7 @@ static struct xb_fleet_siblings siblings_of(const cJSON *item)
                                          .slots_differ = number(item, "slots_differ"),
                                          .independent = number(item, "independent"),
                                          .named_from = number(item, "named_from"),
+                                         .fast_from = number(item, "named_from"),
                                          .slow = count(item, "slow"),
                                          .fast = count(item, "fast"),
                                          .bins_from = number(histogram, "from"),

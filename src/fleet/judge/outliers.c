@@ -174,11 +174,14 @@ void xb_fleet_name_outliers(struct xb_judging *judging)
     XB_EACH (siblings, judgement->siblings, judgement->sibling_count) {
         if (!siblings->judged)
             continue;
+        const bool more = siblings->figure->more_is_better;
         double n =
             siblings->independent * (double)(siblings->values - 1) / (double)siblings->values;
-        const struct xb_tails *slow = &siblings->tails[!siblings->figure->more_is_better];
-        siblings->named_from =
-            fmax(xb_tail_limit(next, n, slow) * siblings->spread, XB_FLEET_LEAST_DEVIATION);
+        double *const limits[] = {more ? &siblings->named_from : &siblings->fast_from,
+                                  more ? &siblings->fast_from : &siblings->named_from};
+        for (int end = 0; end < 2; end++)
+            *limits[end] = fmax(xb_tail_limit(next, n, &siblings->tails[end]) * siblings->spread,
+                                XB_FLEET_LEAST_DEVIATION);
         name_end(judging, tested, siblings, true, &tally);
         name_end(judging, tested, siblings, false, &tally);
         note_groups(judging, siblings, tested, &tally);

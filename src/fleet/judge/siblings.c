@@ -251,8 +251,6 @@ static void gather(struct xb_tested *values, size_t count, double *scratch,
     siblings->slots_differ = distance >= XB_FLEET_LEAST_DEVIATION ? expm1(distance) : 0;
     siblings->is_floor = !(spread > floor_of);
     siblings->spread = fmax(spread, floor_of);
-    siblings->long_tails =
-        siblings->judged && xb_tails_fit(values, count, siblings->spread, worth, siblings->tails);
     double half = fmax(siblings->most - siblings->centre, siblings->centre - siblings->least);
     if (!(half > 0))
         half = siblings->centre * XB_FLEET_LEAST_DEVIATION;
@@ -273,6 +271,8 @@ static void gather(struct xb_tested *values, size_t count, double *scratch,
         values[i].tails = siblings->tails;
         values[i].independent = worth * (double)(count - 1) / (double)count;
     }
+    siblings->long_tails = siblings->judged && xb_tails_fit(values, count, middle, siblings->spread,
+                                                            worth, siblings->tails);
 }
 
 void xb_fleet_gather_siblings(struct xb_judging *judging)

@@ -96,8 +96,9 @@ double xb_tail_of_siblings(double t, double others)
  *
  * A fault is no tail. The outermost values of the end that is judged count by their number alone:
  * they are known to lie beyond the next one, as in a test of lives that ends before the last has
- * died (Lawless, "Statistical Models and Methods for Lifetime Data", 1982). The other end counts in
- * full: a fleet in which many are slow still shows by its fast ones how long tails are.
+ * died (Lawless, "Statistical Models and Methods for Lifetime Data", 1982). Of the other end all
+ * count: a fleet in which many are slow still shows by its fast ones how long tails are. What lies
+ * behind a gap may be faults at either end.
  */
 
 /* Student's t with the last of these is as good as normal. */
@@ -109,13 +110,14 @@ static const double degrees[XB_TAIL_FITS] = {1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 14,
 /* The weight of a distribution before any value was seen is 1 + 1 / its degrees of freedom. */
 #define PRIOR(nu) (1 + 1 / (nu))
 
-/* So many values at the end, or one in so many, may be faults, but no more than a third of one
- * side.
- */
+/* So many values at the end that is judged, or one in so many, may be faults, and so many behind a
+ * gap at the other; but no more than a third of one side. */
 #define FAULTS 3u
 #define FAULTS_OF 50u
-/* So many spreads wide is a gap behind which another group begins. */
+/* So many spreads wide is a gap behind which others begin, at the end that is judged and at the
+ * other. */
 #define WIDE 2
+#define WIDE_OTHER 4
 
 /* Sorted values, and which of them count how. */
 struct fit {
@@ -125,13 +127,19 @@ struct fit {
     double middle, spread;
 };
 
+/* Of one value, in spreads. One whose own samples scatter is judged by a larger spread. */
+static double distance_of(const struct fit *fit, size_t i)
+{
+    return (fit->sorted[i].logarithm - fit->middle) / fmax(fit->spread, fit->sorted[i].spread);
+}
+
 /* The logarithm of the likelihood of the values, but for a constant. */
 static double log_likelihood(const struct fit *fit, double nu, double scale)
 {
-    double sum = 0, product = 1;
+    double sum = 0, product = 1, factor = 1 / (scale * scale * nu);
     for (size_t i = fit->from; i < fit->to; i++) {
-        double x = (fit->sorted[i].logarithm - fit->middle) / fit->spread / scale;
-        product *= 1 + x * x / nu;
+        double x = distance_of(fit, i);
+        product *= 1 + x * x * factor;
         if ((i - fit->from) % 4 == 3) { /* a logarithm takes longer than all else */
             sum += log(product);
             product = 1;
@@ -140,11 +148,12 @@ static double log_likelihood(const struct fit *fit, double nu, double scale)
     sum = -(nu + 1) / 2 * (sum + log(product));
     sum += (double)(fit->to - fit->from) *
            (log_gamma_ratio(nu / 2) - 0.5 * log(nu * M_PI) - log(scale));
-    for (int end = 0; end < 2; end++) {
-        size_t outermost = end == 0 ? fit->from : fit->to - 1;
-        double x = fabs(fit->sorted[outermost].logarithm - fit->middle) / fit->spread / scale;
-        sum += (double)(end == 0 ? fit->below : fit->beyond) * log(xb_tail_student(x, nu) / 2);
-    }
+    if (fit->below > 0)
+        sum += (double)fit->below *
+               log(xb_tail_student(fabs(distance_of(fit, fit->from)) / scale, nu) / 2);
+    if (fit->beyond > 0)
+        sum += (double)fit->beyond *
+               log(xb_tail_student(fabs(distance_of(fit, fit->to - 1)) / scale, nu) / 2);
     return sum;
 }
 
@@ -171,32 +180,33 @@ static double best_scale(const struct fit *fit, double nu, double *best)
     return (low + high) / 2;
 }
 
-/* Takes the faults that one end may have from what is fitted. If more lie beyond a wide gap, they
- * are a group of their own, and do not count at all. */
-static void leave_faults_out(struct fit *fit, size_t count, bool high)
+/* Takes from what is fitted the faults that one end may have. If more lie behind a wide gap, they
+ * are a group of their own, and do not count at all. Returns how many count by their number. */
+static size_t leave_faults_out(struct fit *fit, size_t count, bool high, bool judged)
 {
-    size_t faults = count / FAULTS_OF > FAULTS ? count / FAULTS_OF : FAULTS, group = 0;
-    faults = faults < count / 6 ? faults : count / 6;
+    size_t group = 0, faults = count / FAULTS_OF > FAULTS ? count / FAULTS_OF : FAULTS;
     for (size_t beyond = 1; beyond < count / 2; beyond++) {
         size_t upper = high ? count - beyond : beyond;
         double gap = fit->sorted[upper].logarithm - fit->sorted[upper - 1].logarithm;
-        group = gap >= WIDE * fit->spread ? beyond : group;
+        group = gap >= (judged ? WIDE : WIDE_OTHER) * fit->spread ? beyond : group;
     }
-    *(high ? &fit->beyond : &fit->below) = group > faults ? 0 : faults;
-    faults = group > faults ? group : faults;
-    fit->from = high ? 0 : faults;
-    fit->to = high ? count - faults : count;
+    if (!judged)
+        faults = group < FAULTS ? group : FAULTS;
+    faults = faults < count / 6 ? faults : count / 6;
+    size_t out = group > faults ? group : faults;
+    *(high ? &fit->to : &fit->from) = high ? count - out : out;
+    return group > faults ? 0 : faults;
 }
 
-bool xb_tails_fit(const struct xb_tested *sorted, size_t count, double spread, double independent,
-                  struct xb_tails ends[2])
+bool xb_tails_fit(const struct xb_tested *sorted, size_t count, double middle, double spread,
+                  double independent, struct xb_tails ends[2])
 {
     bool are_long = true;
     for (int end = 0; end < 2; end++) {
-        struct fit fit = {.sorted = sorted, .spread = spread};
+        struct fit fit = {.sorted = sorted, .middle = middle, .spread = spread};
         double most = -INFINITY, sum = 0;
-        leave_faults_out(&fit, count, end == 1);
-        fit.middle = (sorted[(count - 1) / 2].logarithm + sorted[count / 2].logarithm) / 2;
+        fit.below = leave_faults_out(&fit, count, false, end == 0);
+        fit.beyond = leave_faults_out(&fit, count, true, end == 1);
         for (size_t k = 0; k < XB_TAIL_FITS; k++) {
             ends[end].scale[k] = best_scale(&fit, degrees[k], &ends[end].weight[k]);
             most = fmax(most, ends[end].weight[k]);
@@ -218,7 +228,7 @@ bool xb_tails_fit(const struct xb_tested *sorted, size_t count, double spread, d
 double xb_tail_of_figure(double t, double others, const struct xb_tails *tails)
 {
     double p = 0;
-    for (size_t k = 0; tails != NULL && k < XB_TAIL_FITS; k++) {
+    for (size_t k = 0; k < XB_TAIL_FITS; k++) {
         double scale = tails->scale[k] * (1 + 1.3 / fmax(others, 2));
         p += tails->weight[k] * xb_tail_student(t / scale, degrees[k]);
     }

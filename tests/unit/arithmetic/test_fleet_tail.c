@@ -23,6 +23,8 @@ static const struct {
     {0.5, 1000, 0.61718508083387502},
 };
 
+static const struct xb_tails none;
+
 TEST(test_student)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -47,7 +49,7 @@ TEST(test_limit_is_the_inverse)
 {
     for (double n = 5; n < 1e5; n *= 3)
         for (double p = 1e-2; p > 1e-12; p /= 100) {
-            double t = xb_tail_limit(p, n, NULL);
+            double t = xb_tail_limit(p, n, &none);
             assert_true(xb_tail_of_siblings(t, n) <= p);
             assert_true(xb_tail_of_siblings(t * (1 - 1e-9), n) > p);
         }
@@ -91,7 +93,7 @@ TEST(test_promise)
     static const size_t sizes[] = {5, 6, 7, 8, 11, 15, 31, 49};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (double p = 1e-2; p > 1e-4; p /= 10) {
-            double chance = simulated(xb_tail_limit(p, (double)sizes[i], NULL), sizes[i], 20000);
+            double chance = simulated(xb_tail_limit(p, (double)sizes[i], &none), sizes[i], 20000);
             if (chance > 1.05 * p || chance < 0.5 * p)
                 fail_msg("%zu others: %.3g is promised, it is %.3g", sizes[i], p, chance);
         }
