@@ -140,12 +140,15 @@ void xb_csv_put(struct xb_csv_line *line, const char *text)
     const char *quote = text != NULL && strpbrk(text, ",\"") != NULL ? "\"" : "";
     separate(line);
     fprintf(line->stream, "%s%s", quote, text != NULL && strspn(text, "=+-@") > 0 ? "'" : "");
+    bool second = false; /* a colon or hash, as the one before it */
     for (size_t length; text != NULL && *text != '\0'; text += length > 0 ? length : 1) {
-        char character[5] = "", plain[17];
+        char characters[6] = {*text}, plain[18];
         length = xb_utf8_length(text);
-        memcpy(character, text, length);
+        memcpy(characters + second, text, length);
         fprintf(line->stream, "%s%s", *text == '"' ? "\"" : "",
-                length > 0 ? xb_plain_text(character, plain, sizeof plain) : XB_UTF8_REPLACEMENT);
+                length > 0 ? xb_plain_text(characters, plain, sizeof plain) + second
+                           : XB_UTF8_REPLACEMENT);
+        second = !second && (*text == ':' || *text == '#') && text[1] == *text;
     }
     fputs(quote, line->stream);
 }

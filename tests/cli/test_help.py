@@ -91,22 +91,9 @@ class Help(Case):
         self.assertLessEqual(len(short.splitlines()), 60)
         for mode in MODES:
             self.assertRegex(short, rf"(?m)^  {mode} +\w")
-            self.assertTrue(self.help("help", mode).startswith(f"{mode}: "))
-
-    def test_calls(self):
-        """What a program has to change: the words that people search for, where they are looked for."""
-        for mode, words in (
-            ("pinned",
-             ("cudaMallocHost", "hipHostMalloc", "cudaHostRegister", "cudaMemcpyAsync", "pin_memory=True",
-              "non_blocking=True")),
-            ("pageable", ("cudaMemcpyAsync", "xferbench help pinned", "HMM or ATS")),
-            ("managed", ("cudaMemPrefetchAsync", "hipMemPrefetchAsync")),
-            ("batch", ("cudaMemcpyBatchAsync",)),
-            ("pipeline", ("num_workers", "cuFileRead")),
-        ):
-            self.assert_words(words_of(self.help("help", mode)), words)
-        for mode in MODES:
-            self.assertEqual("\nCalls: " in self.help("help", mode), mode not in ("loads", "compress"), mode)
+            text = self.help("help", mode)
+            self.assertTrue(text.startswith(f"{mode}: "))
+            self.assertEqual("\nCalls: " in text, mode not in ("loads", "compress"), mode)
 
     def test_words(self):
         """All of them are those of docs/words.md, in its order; each by each of its names."""

@@ -71,35 +71,13 @@ class Names(Case):
 
 
 class Files(Case):
-    """%h, %t and %r in names of files, and documents in one line."""
-
-    def test_letters(self):
-        names = ("--json", "%h-%r.json", "--csv", "%%h.csv", "--trace", "%t")
-        self.assert_succeeds(*QUIET, *names, environment=slurm(3, 4))
-        found = sorted(os.listdir(self.folder))
-        self.assertEqual(found[:1] + found[2:], ["%h.csv", "gpu007-3.json"])
-        self.assertRegex(found[1], r"^20[0-9]{6}T[0-9]{6}Z$")
-        for name in found:
-            os.unlink(self.path(name))
-        there = {"environment": slurm(3, 4)}
-        self.assert_ends(UNTESTED, *LINK, "--json", "link-%h", "--output", "table-%r", **there)
-        self.assert_succeeds("list", "--json", "list-%h", **there)
-        self.assert_succeeds("report", "link-gpu007", "--output", "page-%h", "--svg", "svg-%h", **there)
-        self.run_program("fleet", "link-gpu007", "--output", "fleet-%r", **there)
-        outcome = self.assert_succeeds(*SMALL, "--dry-run", "--json-lines", "%h.json", **there)
-        self.assertIn("  file     --json-lines would write gpu007.json\n", outcome.out)
-        self.assert_usage(("--json: %x means nothing", "%h (node)"), *QUIET, "--json", "%x")
-        self.assert_usage(("--csv: %r is the rank", "srun"), *QUIET, "--csv", "%r.csv")
-        self.assert_usage(("create its directory first",), *QUIET, "--json", "no/%h.json")
-        self.assert_folder_has("fleet-3", "link-gpu007", "table-3", "list-gpu007", "page-gpu007", "svg-gpu007")
+    """Documents in one line. %h, %t and %r in names of files: tests/golden/run/names-of-files."""
 
     def test_one_document_is_one_line(self):
         for code, *arguments in ((0, *QUIET), (0, *QUIET, "--processes", "2"), (UNTESTED, *LINK)):
             outcome = self.assert_ends(code, *arguments, "--json-lines", "-")
             self.assertEqual((outcome.out.count("\n"), outcome.out[-2:]), (1, "}\n"))
             check_schema(json.loads(outcome.out))
-        self.assert_usage(("--json and --json-lines",), *QUIET, "--json", "a", "--json-lines", "b")
-        self.assert_usage(("cannot both have standard output",), *QUIET, "--csv", "-", "--json-lines", "-")
         self.assert_folder_has()
 
     def test_many_write_to_one_pipe(self):
@@ -187,19 +165,6 @@ class Start(Case):
         self.assert_ended(128 + 15, process)
         document = self.load("out.json")
         self.assertEqual((document["start"]["began"], document["interrupted"]), (None, True))
-
-    def test_times_that_cannot_be(self):
-        for words, time in (
-            ("s ago", "2026-01-01T00:00:00Z"), ("s ago", "@1"), ("is no time", "tomorrow"),
-            ("is no time", "2026-02-30T00:00:00Z"), ("is not a decimal number", "+x"),
-            ("days ahead", "2999-01-01T00:00:00Z"),
-        ):
-            self.assert_usage(("--start-at: ", words), *QUIET, "--start-at", time)
-            self.assert_fails(UNTESTED, ("--start-at: ", words), *LINK, "--start-at", time)
-        self.assert_usage(("after --deadline",), *QUIET, "--start-at", "+60m", "--deadline", "1m")
-        self.assert_fails(UNTESTED, ("after --deadline",), *LINK, "--start-at", "+60m")
-        self.assert_succeeds(*SMALL, "--dry-run", "--start-at", "+60m")  # which does not wait
-        self.assert_folder_has()
 
 
 if __name__ == "__main__":

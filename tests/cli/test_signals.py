@@ -49,9 +49,12 @@ class Interrupt(Case):
                 self.assert_folder_has("out.json", "out.csv")
 
     def test_standard_output_is_written(self):
-        process = self.begin("--json", "-")
+        """Nor was it the deadline that came."""
+        process = self.begin("--json", "-", "--deadline", "60m")
         process.send_signal(signal.SIGINT)
-        self.check_document(self.load_text(self.assert_ended(128 + signal.SIGINT, process).out))
+        document = self.load_text(self.assert_ended(128 + signal.SIGINT, process).out)
+        self.check_document(document)
+        self.assertIs(document["deadline_met"], True)
 
     def test_timeout(self):
         """It signals the program, and then its own group, of which the program is."""

@@ -1,15 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds compare's statistics against SciPy: check_statistics.py PROGRAM
+"""Holds what unit.rank_test and unit.statistics expect against SciPy: check_statistics.py FOLDER
 
-PROGRAM is rank_test_cli, which answers requests line by line. Random cases, the same in every run.
-Prints what differs and ends with 1 if anything does; ends with 77 where SciPy is missing.
+FOLDER is tests/unit/arithmetic. Prints what differs and ends with 1 if anything does; ends with 77 where SciPy is
+missing.
 """
 
 import functools
 import math
-import subprocess
+import os
+import re
 import sys
+from fractions import Fraction
 
 SKIPPED = 77
 
@@ -20,33 +22,30 @@ except ImportError as missing:
     print(f"left out: {missing}")
     sys.exit(SKIPPED)
 
-try:
-    from statsmodels.stats.multitest import multipletests
-except ImportError:
-    multipletests = None
-
-ALPHAS = [0.05, 0.025, 0.02, 0.01, 0.005, 0.001]
+LARGEST = 60 * 60  # n * m, beyond which SciPy takes its time
+ALL = numpy.inf
 
 
-def text(values):
-    """As many digits as it takes to read the same doubles back."""
-    return " ".join(repr(float(value)) for value in values)
+def numbers(text):
+    return [float(word) for word in re.split("[, ]", text)]
 
 
-def counted(values):
-    return f"{len(values)} {text(values)}"
+def next_to(word):
+    """A number; followed by + or - the next double."""
+    return numpy.nextafter(float(word[:-1]), {"+": ALL, "-": -ALL}[word[-1]]) if word[-1] in "+-" else float(word)
 
 
 @functools.lru_cache(maxsize=None)
-def lower_tail(n, m, u):
+def tail(n, m, u):
     """P(U <= u): what SciPy says of a made-up order of n and m values that has that U."""
+    if u >= n * m:
+        return 1
     above, rest = divmod(u, n)
     places = [n] * above + ([rest] if rest > 0 else [])
     places += [0] * (m - len(places))
-    first = numpy.arange(n, dtype=float)
-    # One between first[place - 1] and first[place] is larger than `place` of them.
+    # One between place - 1 and place is larger than `place` of the first.
     second = numpy.array([place - 0.5 - i / (2.0 * m) * 0.9 for i, place in enumerate(places)])
-    result = stats.mannwhitneyu(second, first, alternative="less", method="exact")
+    result = stats.mannwhitneyu(second, numpy.arange(n, dtype=float), alternative="less", method="exact")
     assert result.statistic == u
     return result.pvalue
 
@@ -56,140 +55,96 @@ def critical(n, m, alpha):
     low, high = 0, n * m
     while low < high:
         middle = (low + high) // 2
-        if lower_tail(n, m, middle) > alpha * (1 + 1e-11):
-            high = middle
-        else:
-            low = middle + 1
+        low, high = (low, middle) if tail(n, m, middle) > alpha * (1 + 1e-11) else (middle + 1, high)
     return low
 
 
-def holm(probabilities):
-    if multipletests is not None:
-        return multipletests(probabilities, method="holm")[1]
-    adjusted = [0.0] * len(probabilities)
-    before = 0.0
+def needed(tests, alpha):
+    """Alpha is taken for the decimal that it is written as."""
+    fits = (k for k in range(1, 101) if Fraction(tests, math.comb(2 * k, k)) <= Fraction(alpha))
+    return next(fits, 0)
+
+
+def shift(first, second, alpha):
+    n, m = len(first), len(second)
+    differences = numpy.sort(numpy.subtract.outer(second, first), axis=None)
+    c = critical(n, m, alpha)
+    place = max(c, 1)
+    bounds = differences[place - 1], differences[n * m - place]
+    return numpy.median(differences), *bounds, alpha if c > 0 else 1 / math.comb(n + m, n)
+
+
+def less(first, second, limit):
+    """A tie of a difference with the limit, which SciPy counts as a half, counts against rejecting."""
+    return tail(len(first), len(second), int(numpy.sum(numpy.subtract.outer(second, first) >= limit)))
+
+
+def holm(*probabilities):
+    adjusted, before = [0.0] * len(probabilities), 0.0
     for rank, index in enumerate(numpy.argsort(probabilities, kind="stable")):
         before = max(before, (len(probabilities) - rank) * probabilities[index])
         adjusted[index] = min(before, 1.0)
     return adjusted
 
 
-def interval(values):
-    count = len(values)
-    low = 0
-    while stats.binom.cdf(low, count, 0.5) <= 0.025:  # P(B < low + 1)
-        low += 1
-    if low == 0:
+def ranks(count):
+    """The lower is the largest with P(B < low) <= 0.025."""
+    low = int(stats.binom.ppf(0.025, count, 0.5))
+    return (low, count + 1 - low) if low > 0 else ()
+
+
+def described(values):
+    bounds = [numpy.sort(values)[rank - 1] for rank in ranks(len(values))]
+    spread = stats.median_abs_deviation(values)
+    return len(values), numpy.median(values), *bounds, min(values), max(values), *numpy.percentile(
+        values, (5, 95, 99)), spread
+
+
+def ask(verb, *words):
+    """What SciPy says; None for what it takes too long for, or rounds."""
+    takes_long = verb in ("tail", "critical") and int(words[0]) * int(words[1]) > LARGEST
+    if takes_long or (verb == "critical" and words[2][-1] in "+-"):
         return None
-    ordered = numpy.sort(values)
-    return [low, count + 1 - low, ordered[low - 1], ordered[count - low]]
+    return {
+        "tail": lambda: [tail(*map(int, words))],
+        "critical": lambda: [critical(int(words[0]), int(words[1]), float(words[2]))],
+        "needed": lambda: [needed(int(words[0]), words[1])],
+        "shift": lambda: shift(numbers(words[0]), numbers(words[1]), float(words[2])),
+        "less": lambda: [less(numbers(words[0]), numbers(words[1]), next_to(words[2]))],
+        "holm": lambda: holm(*map(float, words)),
+        "described": lambda: described(numbers(words[0])),
+        "ranks": lambda: ranks(int(words[0])),
+    }[verb]()
 
 
-def shift_case(random, largest, digits):
-    """A request and its answer; few digits make ties."""
-    n, m = (int(size) for size in random.integers(1, largest + 1, 2))
-    alpha = float(random.choice(ALPHAS))
-    first = numpy.round(random.normal(0.0, 1.0, n), digits)
-    second = numpy.round(random.normal(random.normal(), 1.5, m), digits)
-    differences = numpy.sort(numpy.subtract.outer(second, first), axis=None)
-    # One of the differences is a tie, which SciPy would count as a half.
-    limit = float(random.choice(differences)) if digits < 5 else float(random.normal())
-    c = critical(n, m, alpha)
-    place = max(c, 1)
-    if digits < 5:
-        probability = lower_tail(n, m, int(numpy.sum(differences >= limit)))
-    else:
-        probability = stats.mannwhitneyu(
-            second - limit, first, alternative="less", method="exact"
-        ).pvalue
-    expected = [
-        numpy.median(differences),
-        differences[place - 1],
-        differences[n * m - place],
-        alpha if c > 0 else 1 / math.comb(n + m, n),
-        probability,
-    ]
-    return f"shift {alpha!r} {limit!r} {counted(first)} {counted(second)}", expected
+def read(folder, name):
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
+        return file.read()
 
 
-def needed(tests, alpha):
-    """In whole numbers but for alpha, which is taken for the decimal that it is written as."""
-    numerator, denominator = (int(part) for part in alpha_of(alpha))
-    for k in range(1, 101):
-        if tests * denominator <= numerator * math.comb(2 * k, k):
-            return k
-    return 0
+def cases(folder):
+    """A request's words, and the numbers of its answer as they stand there."""
+    text = re.sub(r" +#.*", "", read(folder, "rank_test.txt"))
+    for request, answer in re.findall(r"(?m)^([a-z].*)\n  (.*)$", text):
+        yield request.split(), numbers(re.sub("from |to |at ", "", answer))
+    for section in read(folder, "statistics.txt").split("\n[")[1:]:
+        verb = {"values_are_described]": "described", "ranks_are_exact]": "ranks"}.get(section.splitlines()[0])
+        for given, answer in re.findall(r"(?m)^(.*) -> (.*)$", section) if verb else ():
+            yield (verb, given), [float(one) for one in re.findall(r"-?[\d.]+", re.sub(r"p\d+", "", answer))]
 
 
-def alpha_of(alpha):
-    digits = repr(alpha).split(".")[1]
-    return int(digits), 10 ** len(digits)
-
-
-def cases(random):
-    """Pairs of a request and the numbers to be answered; None for "none"."""
-    for _ in range(150):
-        yield shift_case(random, 12, 15)
-        yield shift_case(random, 9, 1)
-    for _ in range(10):
-        yield shift_case(random, 30, 15)
-    for _ in range(120):
-        n, m = (int(size) for size in random.integers(1, 26, 2))
-        u = int(random.integers(0, n * m + 1))
-        alpha = float(random.choice([*ALPHAS, float(random.uniform(0.0, 0.4))]))
-        yield f"probability {n} {m} {u}", [lower_tail(n, m, u)]
-        yield f"critical {n} {m} {alpha!r}", [critical(n, m, alpha)]
-        yield f"least {n} {m}", [1 / math.comb(n + m, n)]
-    yield "probability 60 50 1000", [lower_tail(60, 50, 1000)]
-    yield "least 100 100", [1 / math.comb(200, 100)]
-    for alpha in ALPHAS:
-        for tests in [*range(1, 60), 643, 644, 10**6, 10**9]:
-            yield f"needed {tests} {alpha!r}", [needed(tests, alpha)]
-    for _ in range(100):
-        values = random.lognormal(0.0, 1.0, int(random.integers(1, 200)))
-        yield f"median {counted(values)}", [numpy.median(values)]
-        yield f"interval {counted(values)}", interval(values)
-    for count in range(1, 40):
-        values = random.normal(0.0, 1.0, count)
-        yield f"interval {counted(values)}", interval(values)
-    for _ in range(100):
-        values = random.uniform(0.0, 1.0, int(random.integers(1, 40))) ** 3
-        values = numpy.round(values, int(random.choice([2, 15])))  # some equal, some not
-        yield f"holm {counted(values)}", holm(values)
-
-
-def agree(answer, expected):
-    if expected is None:
-        return answer == "none"
-    if answer == "none":
-        return False
-    given = [float(word) for word in answer.split()]
-    return len(given) == len(expected) and all(
-        math.isclose(value, right, rel_tol=1e-11, abs_tol=1e-300)
-        for value, right in zip(given, expected)
-    )
-
-
-def main(arguments):
-    if len(arguments) != 1:
-        print("usage: check_statistics.py PROGRAM", file=sys.stderr)
-        return 2
-    asked = list(cases(numpy.random.default_rng(1)))
-    requests = "".join(request + "\n" for request, _ in asked)
-    run = subprocess.run(arguments, input=requests, capture_output=True, text=True, check=False)
-    answers = run.stdout.splitlines()
-    print(run.stderr, end="", file=sys.stderr)
-    if run.returncode != 0 or len(answers) != len(asked):
-        print(f"{len(answers)} answers to {len(asked)} requests", file=sys.stderr)
-        return 1
-    wrong = 0
-    for (request, expected), answer in zip(asked, answers):
-        if not agree(answer, expected):
+def main(folder):
+    asked = wrong = 0
+    for words, answer in cases(folder):
+        expected = ask(*words)
+        asked += expected is not None
+        if expected is not None and not (len(answer) == len(expected) and all(
+                math.isclose(value, right, rel_tol=1e-11, abs_tol=1e-300) for value, right in zip(answer, expected))):
             wrong += 1
-            print(f"{request[:300]}\n    gives {answer}\n    not   {expected}", file=sys.stderr)
-    print(f"{len(asked)} answers, {wrong} wrong")
-    return 1 if wrong else 0
+            print(f"{' '.join(words)[:300]}\n    expects {answer}\n    not     {expected}", file=sys.stderr)
+    print(f"{asked} answers, {wrong} wrong")
+    return 1 if wrong or asked < 200 else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1]))

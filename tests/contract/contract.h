@@ -29,8 +29,6 @@ extern const struct xb_backend *tested; /* the backend whose group runs now */
 static const struct xb_pattern pattern = {.seed = 12345, .flip = 0};
 static const struct xb_pattern poison = {.seed = 12345, .flip = XB_PATTERN_POISON};
 
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-
 /* Fails the test with the error's text. */
 void must(enum xb_status status, const struct xb_error *error);
 /* Fails the test if the call did not fail so, and with a message. XB_OK: any failure will do. */

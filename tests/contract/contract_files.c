@@ -3,7 +3,7 @@
 /* Files that a device reads by itself. */
 #include "contract.h"
 
-#include "../doubles/damaged_backend.h"
+#include "../doubles/damage.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,7 +12,7 @@
 #include "backends/registry.h"
 #include "machine/host_memory.h"
 
-#include "../doubles/damaged_backend.h"
+#include "../doubles/damage.h"
 #include "../doubles/fake_backend.h"
 
 const struct xb_backend *tested;

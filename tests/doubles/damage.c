@@ -4,123 +4,13 @@
 
 #include "backends/slot_checks.h"
 
-#include <pthread.h>
-
 #define BLOCK UINT64_C(4096)
 #define SHIFT XB_DAMAGE_SHIFT
 
 struct xb_damager xb_damager;
 _Atomic unsigned xb_damage_count;
 
-/* ---- what buffers hold ---- */
-
-/* Buffers that queues have written to, and as much of them as is known to hold a pattern. */
-static struct {
-    const struct xb_buffer *buffer;
-    uint64_t bytes;
-    struct xb_pattern pattern;
-} written[64];
-
-#define WRITTEN (sizeof written / sizeof written[0])
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects `written` */
-
-/* With the lock held. */
-static void forget(const struct xb_buffer *buffer)
-{
-    for (size_t i = 0; i < WRITTEN; i++)
-        if (written[i].buffer == buffer)
-            written[i].buffer = NULL;
-}
-
-static void note(const struct xb_buffer *buffer, uint64_t bytes, struct xb_pattern pattern)
-{
-    pthread_mutex_lock(&lock);
-    forget(buffer);
-    size_t i = 0;
-    while (i < WRITTEN && written[i].buffer != NULL)
-        i++;
-    if (i < WRITTEN) {
-        written[i].buffer = buffer;
-        written[i].bytes = bytes;
-        written[i].pattern = pattern;
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-void xb_damage_note_write(const struct xb_buffer *buffer)
-{
-    const struct xb_pattern none = {0};
-    note(buffer, 0, none);
-}
-
-void xb_damage_forget(const struct xb_buffer *buffer)
-{
-    pthread_mutex_lock(&lock);
-    forget(buffer);
-    pthread_mutex_unlock(&lock);
-}
-
-enum xb_status xb_damage_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer,
-                                    uint64_t bytes, struct xb_pattern pattern,
-                                    struct xb_error *error)
-{
-    note(buffer, bytes, pattern);
-    return xb_damager.inner->queue_fill(queue, buffer, bytes, pattern, error);
-}
-
-enum xb_status xb_damage_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
-                                       uint64_t offset, uint64_t bytes, uint64_t steps,
-                                       struct xb_error *error)
-{
-    xb_damage_note_write(buffer);
-    return xb_damager.inner->queue_compute(queue, buffer, offset, bytes, steps, error);
-}
-
-enum xb_status xb_damage_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer,
-                                     uint64_t bytes, enum xb_access access, struct xb_error *error)
-{
-    xb_damage_note_write(buffer);
-    return xb_damager.inner->queue_chain(queue, buffer, bytes, access, error);
-}
-
-enum xb_status xb_damage_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
-                                      uint64_t offset, uint64_t bytes, struct xb_buffer *target,
-                                      uint64_t target_offset, struct xb_error *error)
-{
-    xb_damage_note_write(target);
-    return xb_damager.inner->queue_digest(queue, buffer, offset, bytes, target, target_offset,
-                                          error);
-}
-
-/*
- * Byte `offset` of a buffer, or -1 where it is not known. The CPU may look at host memory only if
- * no queue writes to it: what is asked about is still to be copied. Never at managed memory, whose
- * pages would move.
- */
-static int known_byte(const struct xb_buffer *buffer, uint64_t offset)
-{
-    bool is_written = false;
-    int byte = -1;
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < WRITTEN && !is_written; i++) {
-        is_written = written[i].buffer == buffer;
-        if (is_written && offset < written[i].bytes)
-            byte =
-                (int)(xb_pattern_word(written[i].pattern, offset / 8) >> (8 * (offset % 8)) & 0xFF);
-    }
-    pthread_mutex_unlock(&lock);
-    if (is_written || buffer->memory == XB_MEMORY_DEVICE || buffer->memory == XB_MEMORY_MANAGED)
-        return byte;
-    return ((const unsigned char *)buffer->host_address)[offset];
-}
-
 /* ---- copies ---- */
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* A copy as it was asked for, by one of three slots. */
 struct copy {
@@ -155,24 +45,6 @@ static enum xb_status part(const struct copy *copy, uint64_t to, uint64_t from, 
                              copy->from + from, bytes, error);
 }
 
-static bool one_bit(int difference)
-{
-    return difference > 0 && (difference & (difference - 1)) == 0;
-}
-
-/* One byte in 32 is such a one. */
-uint64_t xb_damage_find_flipped(const struct xb_buffer *buffer, uint64_t from, uint64_t place,
-                                uint64_t step)
-{
-    int right = known_byte(buffer, from + place);
-    for (uint64_t at = 0; right >= 0 && at < XB_DAMAGE_LEAST; at += step) {
-        int byte = known_byte(buffer, from + at);
-        if (byte >= 0 && one_bit(byte ^ right))
-            return at;
-    }
-    return place;
-}
-
 /* What is moved, in this order, where a move of that many bytes takes that damage: parts of it, by
  * their places. Returns how many. Blocks that are swapped are of `block` bytes. */
 static size_t find_parts(enum xb_damage damage, uint64_t bytes, uint64_t block,
@@ -183,7 +55,8 @@ static size_t find_parts(enum xb_damage damage, uint64_t bytes, uint64_t block,
     switch (damage) {
     case XB_DAMAGE_NONE:
         return 1;
-    case XB_DAMAGE_BIT_FLIPPED: /* no two words of a pattern are the same: this is a wrong one */
+    case XB_DAMAGE_BIT_FLIPPED: /* no two words of a pattern are the same: this is a wrong one,
+                                   where nobody flips a bit behind it */
         parts[1] = (struct xb_piece){middle - 8, middle, 8};
         return 2;
     case XB_DAMAGE_BLOCKS_SWAPPED:
@@ -225,24 +98,18 @@ static enum xb_damage begin(const struct xb_buffer *source, uint64_t from, uint6
 static enum xb_status damage_copy(const struct copy *copy, struct xb_error *error)
 {
     struct xb_piece parts[XB_DAMAGE_OPERATIONS];
-    xb_damage_note_write(copy->target);
     enum xb_damage damage = begin(copy->source, copy->from, copy->bytes);
+    const bool flips = damage == XB_DAMAGE_BIT_FLIPPED && xb_damager.flip != NULL;
     /* What a pipeline sends in and out again must not be put right by the same swap twice. */
     size_t count = find_parts(damage, copy->bytes,
                               copy->target->memory == XB_MEMORY_DEVICE ? BLOCK : BLOCK / 2, parts);
     if (damage == XB_DAMAGE_SHIFTED_2MIB)
-        parts[0].bytes = least(copy->bytes, copy->source->bytes - copy->from - SHIFT);
-    if (damage == XB_DAMAGE_BIT_FLIPPED) {
-        uint64_t place = parts[1].target_offset;
-        /* Kernels copy from the beginnings of words only. */
-        uint64_t step = copy->slot == KERNEL_COPY ? 8 : 1;
-        uint64_t flipped = xb_damage_find_flipped(copy->source, copy->from, place, step);
-        if (flipped != place)
-            parts[1] = (struct xb_piece){flipped, place, 1};
-    }
-    for (size_t i = 0; i < count; i++)
+        parts[0].bytes = xb_damage_least(copy->bytes, copy->source->bytes - copy->from - SHIFT);
+    for (size_t i = 0; i < (flips ? 1 : count); i++)
         XB_TRY(part(copy, parts[i].target_offset, parts[i].source_offset, parts[i].bytes, error));
-    return XB_OK;
+    return flips ? xb_damager.flip(copy->queue, copy->target, copy->to + parts[1].target_offset,
+                                   error)
+                 : XB_OK;
 }
 
 enum xb_status xb_damage_queue_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
@@ -273,40 +140,6 @@ enum xb_status xb_damage_queue_copy_peer(struct xb_queue *queue, struct xb_buffe
     return damage_copy(&copy, error);
 }
 
-/* ---- prefetch ---- */
-
-/* What stands where nothing was copied: no case's pattern. */
-static const struct xb_pattern other_content = {.seed = 0x0BADDA7AULL, .flip = 0, .steps = 0};
-
-enum xb_status xb_damage_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
-                                        uint64_t bytes, bool to_device, struct xb_error *error)
-{
-    const struct xb_backend *inner = xb_damager.inner;
-    const struct copy within = {
-        queue, buffer, 0, buffer, 0, bytes, KERNEL_COPY, XB_ACCESS_SEQUENTIAL, 1};
-    uint64_t middle = bytes / 2 / 8 * 8;
-    uint64_t last = bytes > 0 ? (bytes - 1) / 8 * 8 : 0; /* the last word's beginning */
-    XB_TRY(inner->queue_prefetch(queue, buffer, bytes, to_device, error));
-    switch (begin(buffer, 0, bytes)) {
-    case XB_DAMAGE_NONE:
-        break;
-    case XB_DAMAGE_BIT_FLIPPED:
-        return part(&within, middle, middle - 8, 8, error);
-    case XB_DAMAGE_BLOCKS_SWAPPED:
-        return part(&within, 0, BLOCK, BLOCK, error);
-    case XB_DAMAGE_SHIFTED_2MIB: /* what would overlap is left */
-        return part(&within, 0, SHIFT, least(SHIFT, least(bytes, buffer->bytes - SHIFT)), error);
-    case XB_DAMAGE_LAST_BYTE_LOST: /* and its word, be it whole or not */
-        return part(&within, last, last - 8, bytes - last, error);
-    case XB_DAMAGE_NOTHING_COPIED:
-        return inner->queue_fill(queue, buffer, bytes, other_content, error);
-    case XB_DAMAGE_PIECE_LOST:
-    case XB_DAMAGE_PIECE_MISPLACED:
-        return part(&within, BLOCK - 8, BLOCK / 2, BLOCK / 4, error);
-    }
-    return XB_OK;
-}
-
 /* ---- chases ---- */
 
 enum xb_status xb_damage_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
@@ -318,20 +151,20 @@ enum xb_status xb_damage_queue_chase(struct xb_queue *queue, struct xb_buffer *c
     return xb_damager.inner->queue_chase(queue, chain, cursor, loads - damaged, turn, error);
 }
 
-/* ---- decodings ---- */
+/* ---- prefetches and decodings ---- */
 
-/* Which words of what was restored become wrong. */
+/* Which words of what is there become wrong. */
 static struct xb_piece find_wrong(enum xb_damage damage, uint64_t bytes)
 {
     switch (damage) {
     case XB_DAMAGE_NONE:
-    case XB_DAMAGE_NOTHING_COPIED:
         break;
     case XB_DAMAGE_BIT_FLIPPED:
         return (struct xb_piece){0, bytes / 2 / 8 * 8, 8};
     case XB_DAMAGE_BLOCKS_SWAPPED:
         return (struct xb_piece){0, 0, 2 * BLOCK};
     case XB_DAMAGE_SHIFTED_2MIB:
+    case XB_DAMAGE_NOTHING_COPIED:
         return (struct xb_piece){0, 0, bytes};
     case XB_DAMAGE_LAST_BYTE_LOST:
         return (struct xb_piece){0, bytes / 8 * 8 - 8, 8};
@@ -342,13 +175,22 @@ static struct xb_piece find_wrong(enum xb_damage damage, uint64_t bytes)
     return (struct xb_piece){0, 0, 0};
 }
 
+enum xb_status xb_damage_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
+                                        uint64_t bytes, bool to_device, struct xb_error *error)
+{
+    const struct xb_backend *inner = xb_damager.inner;
+    XB_TRY(inner->queue_prefetch(queue, buffer, bytes, to_device, error));
+    const struct xb_piece wrong = find_wrong(begin(buffer, 0, bytes), bytes);
+    return wrong.bytes == 0
+               ? XB_OK
+               : inner->queue_compute(queue, buffer, wrong.target_offset, wrong.bytes, 1, error);
+}
+
 enum xb_status xb_damage_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
                                       struct xb_error *error)
 {
     const struct xb_backend *inner = xb_damager.inner;
     enum xb_damage damage = *xb_damager.damage;
-    xb_damage_note_write(decoding->target);
-    xb_damage_note_write(decoding->report);
     if (damage == XB_DAMAGE_NONE || decoding->bytes < XB_DAMAGE_LEAST ||
         decoding->target->memory != XB_MEMORY_DEVICE ||
         xb_decode_check(queue, decoding, error) != XB_OK)
@@ -373,7 +215,6 @@ enum xb_status xb_damage_file_read(struct xb_file *file, uint64_t file_offset,
     enum xb_damage damage = *xb_damager.damage;
     struct xb_piece parts[XB_DAMAGE_OPERATIONS];
     enum xb_status status = XB_OK;
-    xb_damage_note_write(buffer);
     if (bytes < XB_DAMAGE_LEAST || xb_file_read_check(file, buffer, offset, bytes, error) != XB_OK)
         damage = XB_DAMAGE_NONE;
     xb_damage_count += damage != XB_DAMAGE_NONE;
@@ -385,4 +226,89 @@ enum xb_status xb_damage_file_read(struct xb_file *file, uint64_t file_offset,
         return status;
     xb_damage_count--; /* the file ends before: everything is right */
     return inner->file_read(file, file_offset, buffer, offset, bytes, error);
+}
+
+/* ---- a backend whose operations are damaged ---- */
+
+enum xb_damage xb_damaged_how;
+
+static struct xb_backend table;
+
+enum xb_status xb_damage_driver_open(struct xb_driver **driver, struct xb_probe *probe,
+                                     struct xb_error *error)
+{
+    enum xb_status status = xb_damager.inner->driver_open(driver, probe, error);
+    if (status == XB_OK)
+        (*driver)->backend = &table;
+    return status;
+}
+
+void xb_damage_driver_close(struct xb_driver *driver)
+{
+    if (driver != NULL)
+        driver->backend = xb_damager.inner;
+    xb_damager.inner->driver_close(driver);
+}
+
+/* Several operations stand in for one, and as many must fit behind a hold. */
+static void describe(struct xb_device_info *info)
+{
+    info->held_operations /= XB_DAMAGE_OPERATIONS;
+}
+
+enum xb_status xb_damage_device_info(struct xb_driver *driver, unsigned index,
+                                     struct xb_device_info *info, struct xb_error *error)
+{
+    enum xb_status status = xb_damager.inner->device_info(driver, index, info, error);
+    if (status == XB_OK)
+        describe(info);
+    return status;
+}
+
+enum xb_status xb_damage_device_open(struct xb_driver *driver, unsigned index,
+                                     struct xb_device **device, struct xb_error *error)
+{
+    XB_TRY(xb_damager.inner->device_open(driver, index, device, error));
+    (*device)->backend = &table;
+    describe(&(*device)->info);
+    return XB_OK;
+}
+
+void xb_damage_device_close(struct xb_device *device)
+{
+    if (device != NULL)
+        device->backend = xb_damager.inner;
+    xb_damager.inner->device_close(device);
+}
+
+/* Takes the place of a slot that is there: the others have none of it. */
+#define WRAP(slot)                                                                                 \
+    if (inner->slot != NULL)                                                                       \
+    table.slot = xb_damage_##slot
+
+const struct xb_backend *xb_damaged_wrap(const struct xb_backend *inner)
+{
+    xb_damager = (struct xb_damager){&xb_damaged_how, inner, NULL};
+    table = *inner; /* with those slots that need no help, and those that are not there */
+    WRAP(driver_open);
+    WRAP(driver_close);
+    WRAP(device_info);
+    WRAP(device_open);
+    WRAP(device_close);
+    WRAP(queue_copy);
+    WRAP(queue_kernel_copy);
+    WRAP(queue_chase);
+    WRAP(queue_copy_peer);
+    WRAP(queue_prefetch);
+    WRAP(queue_decode);
+    WRAP(file_read);
+    WRAP(pieces_open);
+    WRAP(pieces_close);
+    WRAP(queue_copy_pieces);
+    WRAP(queue_kernel_pieces);
+    WRAP(graph_open);
+    WRAP(graph_close);
+    WRAP(queue_graph);
+    WRAP(queue_copy_rows);
+    return &table;
 }

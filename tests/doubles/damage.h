@@ -10,7 +10,7 @@
  */
 enum xb_damage {
     XB_DAMAGE_NONE,
-    XB_DAMAGE_BIT_FLIPPED,    /* one bit in the middle; a word where what is there is not known */
+    XB_DAMAGE_BIT_FLIPPED,    /* one bit in the middle, or a word where nobody can flip one */
     XB_DAMAGE_BLOCKS_SWAPPED, /* the first two blocks of 4 KiB, of 2 KiB on the way to the host */
     XB_DAMAGE_SHIFTED_2MIB,   /* everything comes from 2 MiB further on, where there is so much */
     XB_DAMAGE_LAST_BYTE_LOST, /* the last byte is not written */
@@ -27,6 +27,11 @@ enum xb_damage {
 
 #define XB_DAMAGE_SHIFT (UINT64_C(2) << 20)
 
+static inline uint64_t xb_damage_least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /*
  * What damages, and the backend whose slots make the operations. By these all functions here go.
  * Set while nothing is open.
@@ -34,6 +39,10 @@ enum xb_damage {
 struct xb_damager {
     const enum xb_damage *damage;
     const struct xb_backend *inner;
+    /* Enqueues what flips one bit of that byte. NULL: another word comes in place of the right one.
+     */
+    enum xb_status (*flip)(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t offset,
+                           struct xb_error *error);
 };
 extern struct xb_damager xb_damager;
 
@@ -42,18 +51,14 @@ extern _Atomic unsigned xb_damage_count;
 
 /*
  * Slots that damage what they do, named like them. All are declared; those of copies, prefetches,
- * chases, decodings, files, pieces, graphs and rows are there, and those that tell what a buffer
- * holds: to flip one bit, one must know what is there.
- *
- * prefetch: damages what it moved, in place, by kernels. Memory that one address serves for both
- * sides has no old content elsewhere: of swapped blocks the second is lost, a shift ends after 2
- * MiB, the last byte takes its word with it, and where nothing is copied another pattern stands.
+ * chases, decodings, files, pieces, graphs and rows are there.
  *
  * chase: whatever the damage, it loses a load: as if one had brought the word of another line.
  *
- * decode: damages what it restored, in place, by a kernel that computes: no word stays what it was,
- * whatever the data is. Only what is restored to device memory. A whole word is wrong in place of a
- * bit, the last whole word in place of the last byte, and all words in place of a shift.
+ * decode, prefetch: damage what is there, in place, by a kernel that computes: no word stays what
+ * it was, whatever the data is. Only what is restored to device memory. A whole word is wrong in
+ * place of a bit, the last whole word in place of the last byte, and all words in place of a shift;
+ * also where nothing was to be moved by a prefetch, for both sides have one memory.
  *
  * file_read: a whole word is wrong in place of a bit, and a shift needs a file that is so long. May
  * be called by several threads at once.
@@ -66,15 +71,12 @@ extern _Atomic unsigned xb_damage_count;
 #define XB_DAMAGE_SLOTS(X, prefix) XB_SLOTS(X, X, X, X, X, prefix)
 XB_DAMAGE_SLOTS(XB_DECLARE_SLOT, xb_damage_)
 
-/* ---- for the other files of these ---- */
-
-/* Note that a queue writes to the buffer, and that it is freed. Any thread may. */
-void xb_damage_note_write(const struct xb_buffer *buffer);
-void xb_damage_forget(const struct xb_buffer *buffer);
-
 /*
- * Where in 8 KiB of a buffer from `from` on a byte stands that differs from byte `place` of these
- * in one bit, at a multiple of `step`; `place` itself if none was found.
+ * A backend like `inner`, name and all, whose copies and prefetches take xb_damaged_how. Its
+ * objects are the inner one's own; those that carry a table carry this one. There is one such
+ * table: wrapping another backend changes it, so nothing of the first may be open then. It is used
+ * by one thread.
  */
-uint64_t xb_damage_find_flipped(const struct xb_buffer *buffer, uint64_t from, uint64_t place,
-                                uint64_t step);
+const struct xb_backend *xb_damaged_wrap(const struct xb_backend *inner);
+
+extern enum xb_damage xb_damaged_how;

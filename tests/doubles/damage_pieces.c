@@ -238,24 +238,17 @@ void xb_damage_graph_close(struct xb_graph *graph)
 
 /* ---- enqueuing ---- */
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Behind the copies: a byte that differs in one bit, or a word from elsewhere where what is there
- * is not known. `bit` says where and from where the right one came. */
+/* Behind the copies. `bit` says where and from where the right word came; where nobody flips bits,
+ * one comes from elsewhere. */
 static enum xb_status flip_bit(struct xb_queue *queue, struct xb_buffer *target,
                                struct xb_buffer *source, const struct xb_piece *bit, bool by_kernel,
                                struct xb_error *error)
 {
     const struct xb_backend *inner = xb_damager.inner;
-    uint64_t from = xb_damage_find_flipped(source, 0, bit->source_offset, 8);
-    uint64_t bytes = 1;
-    if (from == bit->source_offset) {
-        from = from < 16 ? 16 : 0;
-        bytes = least(bit->bytes, source->bytes - from);
-    }
+    const uint64_t from = bit->source_offset < 16 ? 16 : 0;
+    const uint64_t bytes = xb_damage_least(bit->bytes, source->bytes - from);
+    if (xb_damager.flip != NULL)
+        return xb_damager.flip(queue, target, bit->target_offset, error);
     return by_kernel
                ? inner->queue_kernel_copy(queue, target, bit->target_offset, source, from, bytes,
                                           XB_ACCESS_SEQUENTIAL, 1, error)
@@ -273,7 +266,6 @@ static enum xb_status enqueue(enum way way, struct xb_queue *queue, const struct
     bool flips = damage == XB_DAMAGE_BIT_FLIPPED && variants->bit.bytes > 0;
     bool is_damaged = flips || variants->of[damage].there;
     void *made = variants->of[is_damaged && !flips ? damage : XB_DAMAGE_NONE].made;
-    xb_damage_note_write(variants->target);
     xb_damage_count += is_damaged;
     if (made != NULL)
         status = way == BY_KERNEL  ? inner->queue_kernel_pieces(queue, made, blocks, error)
@@ -354,10 +346,10 @@ static size_t find_rows(enum xb_damage damage, const struct table *all,
         return 3;
     case XB_DAMAGE_SHIFTED_2MIB: /* as many as there are further on */
         parts[0].source.offset += SHIFT;
-        parts[0].count =
-            least(all->count, (all->source.buffer->bytes - parts[0].source.offset - all->bytes) /
-                                      all->source.pitch +
-                                  1);
+        parts[0].count = xb_damage_least(
+            all->count,
+            (all->source.buffer->bytes - parts[0].source.offset - all->bytes) / all->source.pitch +
+                1);
         return 1;
     case XB_DAMAGE_LAST_BYTE_LOST:
         parts[0].count = last;
@@ -384,7 +376,6 @@ enum xb_status xb_damage_queue_copy_rows(struct xb_queue *queue, struct xb_rows 
     struct table parts[XB_DAMAGE_OPERATIONS] = {all};
     bool is_damaged = can_damage_rows(*xb_damager.damage, &all);
     size_t part_count = is_damaged ? find_rows(*xb_damager.damage, &all, parts) : 1;
-    xb_damage_note_write(target.buffer);
     xb_damage_count += is_damaged;
     for (size_t i = 0; i < part_count; i++)
         if (!is_damaged || parts[i].count > 0)

@@ -57,6 +57,7 @@ enum xb_status xb_fake_driver_open(struct xb_driver **driver, struct xb_probe *p
     if (status == XB_OK) {
         (*driver)->backend = &xb_fake_backend;
         xb_damager.inner = &xb_fake_plain;
+        xb_damager.flip = xb_fake_flip_bit;
         if (xb_damager.damage == NULL)
             xb_damager.damage = &xb_fake.damage;
         probe->device_count = xb_fake.device_count;
@@ -260,7 +261,6 @@ enum xb_status xb_fake_buffer_advise(struct xb_buffer *buffer, enum xb_advice ad
 
 void xb_fake_buffer_free(struct xb_buffer *buffer)
 {
-    xb_damage_forget(buffer);
     if (xb_fake.memory_comes_back && buffer != NULL && buffer->host_address != NULL)
         leave(buffer);
     xb_host_backend.buffer_free(buffer);

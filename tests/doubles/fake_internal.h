@@ -36,8 +36,10 @@ void xb_fake_number_queues_anew(unsigned device);
 
 extern const struct xb_kernels xb_fake_kernels;
 
-/* Whose operations are damaged. */
+/* Whose operations are damaged, and how a bit of what they brought is. */
 extern const struct xb_backend xb_fake_plain;
+enum xb_status xb_fake_flip_bit(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t offset,
+                                struct xb_error *error);
 
 /* All slots, of which each file has some. */
 #define XB_FAKE_SLOTS(X, prefix) XB_SLOTS(X, X, X, X, X, prefix)

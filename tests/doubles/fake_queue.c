@@ -6,6 +6,7 @@
 #include "backends/slot_checks.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- virtual time ---- */
@@ -192,6 +193,22 @@ const struct xb_backend xb_fake_plain = {.queue_copy = xb_host_queue_copy,
                                          .file_read = xb_host_file_read,
                                          XB_KERNEL_SLOTS(XB_FILL_SLOT, xb_)};
 
+static void flip_bit(const struct xb_host_work *work)
+{
+    *(unsigned char *)work->base.target ^= (unsigned char)work->base.times;
+}
+
+enum xb_status xb_fake_flip_bit(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t offset,
+                                struct xb_error *error)
+{
+    /* What is sent in and out again must not be put right by the same flip twice. */
+    const struct xb_host_work work = {
+        .run = flip_bit,
+        .base.target = (char *)xb_host_buffer_address(buffer) + offset,
+        .base.times = buffer->memory == XB_MEMORY_DEVICE ? 0x10 : 0x20};
+    return xb_host_queue_enqueue(queue, &work, error);
+}
+
 void xb_fake_note_memory(const struct xb_buffer *target, const struct xb_buffer *source,
                          uint64_t bytes)
 {
@@ -216,7 +233,7 @@ enum xb_status xb_fake_queue_fill(struct xb_queue *queue, struct xb_buffer *buff
                                   struct xb_pattern pattern, struct xb_error *error)
 {
     ENTER(queue_fill);
-    return xb_damage_queue_fill(queue, buffer, bytes, pattern, error);
+    return xb_fake_plain.queue_fill(queue, buffer, bytes, pattern, error);
 }
 
 enum xb_status xb_fake_queue_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
@@ -301,14 +318,14 @@ enum xb_status xb_fake_queue_compute(struct xb_queue *queue, struct xb_buffer *b
 {
     ENTER(queue_compute);
     xb_fake_pass_time(queue, (double)bytes * (double)steps * XB_FAKE_SECONDS_PER_BYTE_AND_STEP);
-    return xb_damage_queue_compute(queue, buffer, offset, bytes, steps, error);
+    return xb_queue_compute(queue, buffer, offset, bytes, steps, error);
 }
 
 enum xb_status xb_fake_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                    enum xb_access access, struct xb_error *error)
 {
     ENTER(queue_chain);
-    return xb_damage_queue_chain(queue, buffer, bytes, access, error);
+    return xb_queue_chain(queue, buffer, bytes, access, error);
 }
 
 enum xb_status xb_fake_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
@@ -339,7 +356,7 @@ enum xb_status xb_fake_queue_digest(struct xb_queue *queue, struct xb_buffer *bu
 {
     ENTER(queue_digest);
     xb_fake_pass_time(queue, (double)bytes * XB_FAKE_DIGEST_SECONDS_PER_BYTE);
-    return xb_damage_queue_digest(queue, buffer, offset, bytes, target, target_offset, error);
+    return xb_queue_digest(queue, buffer, offset, bytes, target, target_offset, error);
 }
 
 enum xb_status xb_fake_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
@@ -453,4 +470,112 @@ enum xb_status xb_fake_event_elapsed(struct xb_event *start, struct xb_event *st
     if (status == XB_OK)
         *seconds = clocks[clock_of(stop)].time - clocks[clock_of(start)].time;
     return status;
+}
+
+/* ---- many copies at once ---- */
+
+/* What a graph's copies cost, and which memory they touch. */
+struct fake_graph {
+    struct xb_graph base;
+    struct xb_graph *damaged;
+    const struct xb_buffer *target, *source;
+    uint64_t bytes;
+};
+
+static void pay(const struct xb_queue *queue, const struct xb_buffer *target,
+                const struct xb_buffer *source, uint64_t bytes)
+{
+    xb_fake_pass_time(queue, (double)bytes * XB_FAKE_SECONDS_PER_BYTE);
+    xb_fake_note_memory(target, source, bytes);
+}
+
+static void pay_for_list(const struct xb_queue *queue, const struct xb_pieces *list)
+{
+    pay(queue, list->target, list->source, list->bytes);
+    if (list->count > xb_fake.most_pieces)
+        xb_fake.most_pieces = list->count;
+}
+
+enum xb_status xb_fake_pieces_open(struct xb_device *device, struct xb_buffer *target,
+                                   struct xb_buffer *source, const struct xb_piece *pieces,
+                                   size_t count, struct xb_pieces **list, struct xb_error *error)
+{
+    ENTER(pieces_open);
+    enum xb_status status =
+        xb_damage_pieces_open(device, target, source, pieces, count, list, error);
+    xb_fake.lists_open += status == XB_OK;
+    return status;
+}
+
+void xb_fake_pieces_close(struct xb_pieces *list)
+{
+    xb_fake.lists_open -= list != NULL;
+    xb_damage_pieces_close(list);
+}
+
+enum xb_status xb_fake_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces *list,
+                                         struct xb_error *error)
+{
+    ENTER(queue_copy_pieces);
+    pay_for_list(queue, list);
+    return xb_damage_queue_copy_pieces(queue, list, error);
+}
+
+enum xb_status xb_fake_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
+                                           unsigned blocks, struct xb_error *error)
+{
+    ENTER(queue_kernel_pieces);
+    pay_for_list(queue, list);
+    if (xb_fake.more_blocks_are_faster && blocks > 0 && blocks < XB_FAKE_MULTIPROCESSORS)
+        xb_fake_pass_time(queue, 1e-3 * (XB_FAKE_MULTIPROCESSORS - blocks));
+    xb_fake.piece_blocks = blocks;
+    return xb_damage_queue_kernel_pieces(queue, list, blocks, error);
+}
+
+enum xb_status xb_fake_graph_open(struct xb_queue *queue, struct xb_pieces *list,
+                                  struct xb_graph **graph, struct xb_error *error)
+{
+    ENTER(graph_open);
+    struct fake_graph *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a graph");
+    enum xb_status status = xb_damage_graph_open(queue, list, &opened->damaged, error);
+    if (status != XB_OK) {
+        free(opened);
+        return status;
+    }
+    opened->base.device = queue->device;
+    opened->target = list->target;
+    opened->source = list->source;
+    opened->bytes = list->bytes;
+    xb_fake.graphs_open++;
+    *graph = &opened->base;
+    return XB_OK;
+}
+
+void xb_fake_graph_close(struct xb_graph *graph)
+{
+    if (graph == NULL)
+        return;
+    xb_fake.graphs_open--;
+    xb_damage_graph_close(((struct fake_graph *)graph)->damaged);
+    free(graph);
+}
+
+enum xb_status xb_fake_queue_graph(struct xb_queue *queue, struct xb_graph *graph,
+                                   struct xb_error *error)
+{
+    const struct fake_graph *enqueued = (const struct fake_graph *)graph;
+    ENTER(queue_graph);
+    pay(queue, enqueued->target, enqueued->source, enqueued->bytes);
+    return xb_damage_queue_graph(queue, enqueued->damaged, error);
+}
+
+enum xb_status xb_fake_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,
+                                       struct xb_rows source, uint64_t bytes, uint64_t count,
+                                       struct xb_error *error)
+{
+    ENTER(queue_copy_rows);
+    pay(queue, target.buffer, source.buffer, bytes * count);
+    return xb_damage_queue_copy_rows(queue, target, source, bytes, count, error);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "hip_answers.h"
-#include "hip_errors.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,34 +10,33 @@
 
 /* ---- errors ---- */
 
-struct named_error {
-    hipError_t code;
-    const char *name;
-    const char *text;
-};
-
-/* Some codes are there more than once: the first has the text. */
-static const struct named_error *find_error(hipError_t code)
-{
-#define ERROR(cuda, hip, text) {hipError##hip, "hipError" #hip, text},
-    static const struct named_error errors[] = {
-        {hipSuccess, "hipSuccess", "no error"},
-        STANDIN_ERRORS(ERROR){hipErrorUnknown, "hipErrorUnknown", "unknown error"}};
-    const struct named_error *unknown = &errors[sizeof errors / sizeof errors[0] - 1];
-    for (const struct named_error *known = errors; known < unknown; known++)
-        if (known->code == code)
-            return known;
-    return unknown;
-}
-
+#define NAME(cuda, hip)                                                                            \
+    if (code == hipError##hip)                                                                     \
+        return "hipError" #hip;
 const char *hipGetErrorName(hipError_t code)
 {
-    return find_error(code)->name;
+    STANDIN_ERRORS(NAME)
+    return code == hipSuccess ? "hipSuccess" : "hipErrorUnknown";
 }
 
+/* AMD's texts are words; nobody reads these. */
 const char *hipGetErrorString(hipError_t code)
 {
-    return find_error(code)->text;
+    return strcmp(hipGetErrorName(code), "hipErrorUnknown") != 0 ? "text of the error"
+                                                                 : "unknown error";
+}
+
+const char *hiprtcGetErrorString(hiprtcResult result)
+{
+    static const char *const names[] = {"HIPRTC_SUCCESS",
+                                        "HIPRTC_ERROR_OUT_OF_MEMORY",
+                                        "HIPRTC_ERROR_PROGRAM_CREATION_FAILURE",
+                                        "HIPRTC_ERROR_INVALID_INPUT",
+                                        "HIPRTC_ERROR_INVALID_PROGRAM",
+                                        "HIPRTC_ERROR_INVALID_OPTION",
+                                        "HIPRTC_ERROR_COMPILATION"};
+    return (size_t)result < sizeof names / sizeof names[0] ? names[result]
+                                                           : "HIPRTC_ERROR_INTERNAL_ERROR";
 }
 
 /* ---- properties ---- */
@@ -48,22 +46,26 @@ _Static_assert(sizeof(hipDeviceProp_t) == 792, "the size of hipDeviceProp_t");
 _Static_assert(offsetof(hipDeviceProp_t, gcnArchName) == 396, "the place of gcnArchName");
 #endif
 
-static void write_properties(char *bytes, size_t size, size_t arch_place, const char *name,
-                             const char *architecture)
+static hipError_t tell(int layout, void *properties, size_t size, size_t place, int device)
 {
-    memset(bytes, 0, size);
-    snprintf(bytes, 256, "%s", name); /* first in both layouts */
-    snprintf(bytes + arch_place, 256, "%s", architecture);
+    char name[256], architecture[256];
+    REFUSE_IF(properties == NULL, hipErrorInvalidValue);
+    hipError_t error = standin_describe(layout, device, name, architecture);
+    REFUSE_IF(error != hipSuccess, error);
+    memset(properties, 0, size);
+    memcpy(properties, name, sizeof name); /* first in both layouts */
+    memcpy((char *)properties + place, architecture, sizeof architecture);
+    return hipSuccess;
 }
 
-void standin_write_plain(void *properties, const char *name, const char *architecture)
+hipError_t standin_properties_plain(hipDeviceProp_t *properties, int device)
 {
-    write_properties(properties, 792, 396, name, architecture);
+    return tell(5, properties, 792, 396, device);
 }
 
-void standin_write_r0600(void *properties, const char *name, const char *architecture)
+hipError_t standin_properties_r0600(struct hipDeviceProp_tR0600 *properties, int device)
 {
-    write_properties(properties, 1472, 1160, name, architecture);
+    return tell(6, properties, 1472, 1160, device);
 }
 
 /* ---- batches ---- */

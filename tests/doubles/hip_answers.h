@@ -21,9 +21,9 @@
 xb_hip_get_properties_5 standin_properties_plain EXPORTED_AS("hipGetDeviceProperties");
 xb_hip_get_properties_6 standin_properties_r0600 EXPORTED_AS("hipGetDevicePropertiesR0600");
 
-/* Writes properties: nothing but the name and the architecture's. */
-void standin_write_plain(void *properties, const char *name, const char *architecture);
-void standin_write_r0600(void *properties, const char *name, const char *architecture);
+/* What those tell, which each library knows by itself: nothing but the name and the architecture's.
+ * The major release of the layout, 5 or 6, says which was called. */
+hipError_t standin_describe(int layout, int device, char name[256], char architecture[256]);
 
 /* HIP 6 named it; its place in the enum was free before. Asking an older HIP is refused. */
 #define hipDeviceAttributeHostRegisterSupported                                                    \
@@ -34,3 +34,41 @@ void standin_write_r0600(void *properties, const char *name, const char *archite
 hipError_t standin_check_batch(void **targets, void **sources, const size_t *sizes, size_t count,
                                const struct xb_hip_copy_attributes *attributes,
                                const size_t *firsts, size_t attribute_count, const size_t *failed);
+
+/*
+ * X(CUDA's name, HIP's name). Many of CUDA's have none in HIP; what is not here is unknown. Without
+ * a driver that CUDA can use there is no device: that is all AMD's runtime would tell. Some of
+ * HIP's are there more than once.
+ */
+/* clang-format off */
+#define STANDIN_ERRORS(X)                                                                          \
+    X(InvalidValue, InvalidValue)                     X(MemoryAllocation, OutOfMemory)             \
+    X(InitializationError, NotInitialized)            X(CudartUnloading, Deinitialized)            \
+    X(InvalidConfiguration, InvalidConfiguration)     X(InvalidSymbol, InvalidSymbol)              \
+    X(InvalidPitchValue, InvalidPitchValue)                                                        \
+    X(InvalidMemcpyDirection, InvalidMemcpyDirection)                                              \
+    X(InvalidDeviceFunction, InvalidDeviceFunction)   X(NoDevice, NoDevice)                        \
+    X(InsufficientDriver, NoDevice)                   X(StubLibrary, NoDevice)                     \
+    X(SystemDriverMismatch, NoDevice)                 X(CompatNotSupportedOnDevice, NoDevice)      \
+    X(InvalidDevice, InvalidDevice)                   X(InvalidKernelImage, InvalidImage)          \
+    X(DeviceUninitialized, InvalidContext)            X(MapBufferObjectFailed, MapFailed)          \
+    X(UnmapBufferObjectFailed, UnmapFailed)           X(NoKernelImageForDevice, NoBinaryForGpu)    \
+    X(UnsupportedPtxVersion, NoBinaryForGpu)          X(ECCUncorrectable, ECCNotCorrectable)       \
+    X(PeerAccessUnsupported, PeerAccessUnsupported)   X(InvalidPtx, InvalidKernelFile)             \
+    X(InvalidSource, InvalidSource)                   X(FileNotFound, FileNotFound)                \
+    X(SharedObjectSymbolNotFound, SharedObjectSymbolNotFound)                                      \
+    X(SharedObjectInitFailed, SharedObjectInitFailed) X(OperatingSystem, OperatingSystem)          \
+    X(InvalidResourceHandle, InvalidHandle)           X(IllegalState, IllegalState)                \
+    X(StreamCaptureUnsupported, StreamCaptureUnsupported)                                          \
+    X(StreamCaptureInvalidated, StreamCaptureInvalidated)                                          \
+    X(StreamCaptureWrongThread, StreamCaptureWrongThread)                                          \
+    X(SymbolNotFound, NotFound)                       X(NotReady, NotReady)                        \
+    X(IllegalAddress, IllegalAddress)                 X(LaunchOutOfResources, LaunchOutOfResources)\
+    X(LaunchTimeout, LaunchTimeOut)                                                                \
+    X(PeerAccessAlreadyEnabled, PeerAccessAlreadyEnabled)                                          \
+    X(PeerAccessNotEnabled, PeerAccessNotEnabled)     X(ContextIsDestroyed, ContextIsDestroyed)    \
+    X(Assert, Assert)                                                                              \
+    X(HostMemoryAlreadyRegistered, HostMemoryAlreadyRegistered)                                    \
+    X(HostMemoryNotRegistered, HostMemoryNotRegistered)                                            \
+    X(LaunchFailure, LaunchFailure)                   X(NotSupported, NotSupported)
+/* clang-format on */

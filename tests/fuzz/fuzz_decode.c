@@ -13,10 +13,6 @@
 #include "codecs/lz4_decode.h"
 #include "target.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HEADER 4

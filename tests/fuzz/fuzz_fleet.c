@@ -5,45 +5,11 @@
  * above 0, and it can be judged.
  */
 #define _POSIX_C_SOURCE 200809L /* fileno */
-#include "backends/registry.h"
 #include "fleet/fleet.h"
-#include "link/report.h"
-#include "record/mode_list.h"
-#include "run/request.h"
 #include "target.h"
-#include "xferbench/mode.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-/* Modes and options as a reader sees them: names and defaults. No mode runs here. */
-static const struct xb_option chunk = {
-    .name = "chunk", .type = XB_OPTION_SIZES, .argument = "SIZES", .default_text = "8M"};
-static const struct xb_option samples = {
-    .name = "samples", .type = XB_OPTION_COUNT, .argument = "N", .maximum = 1000};
-static const struct xb_option size_option = {
-    .name = "size", .type = XB_OPTION_SIZE, .argument = "SIZE", .default_text = "256M"};
-static const struct xb_option *const of_pinned[] = {&chunk, NULL};
-static const struct xb_mode pageable = {.name = "pageable", .variant = "malloc"};
-static const struct xb_mode pinned = {
-    .name = "pinned",
-    .variant = "registered",
-    .options = of_pinned,
-    .parameters = (const struct xb_parameter[]){{&chunk, "registered"}, {NULL, NULL}}};
-const struct xb_mode *const xb_modes[] = {&pageable, &pinned, NULL};
-const struct xb_backend_entry xb_backends[] = {{.name = NULL}};
-
-const struct xb_option *const *xb_run_rows(void)
-{
-    static const struct xb_option *const rows[] = {&chunk, &samples, NULL};
-    return rows;
-}
-
-const struct xb_option *const xb_link_rows[] = {&size_option, NULL};
 
 static void check_values(const struct xb_fleet *fleet)
 {

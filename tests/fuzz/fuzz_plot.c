@@ -11,8 +11,6 @@
 #include "plot/pictures.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST 40        /* things in a picture */

@@ -4,18 +4,11 @@
  * that names it, or what comes of it holds together.
  */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
-#include "backends/registry.h"
 #include "target.h"
 #include "trace/profile.h"
-#include "xferbench/mode.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-const struct xb_mode *const xb_modes[] = {NULL};
-const struct xb_backend_entry xb_backends[] = {{.name = NULL}};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

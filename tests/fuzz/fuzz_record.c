@@ -5,33 +5,14 @@
  * compares with itself and with another.
  */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-#include "backends/registry.h"
 #include "base/json_read.h"
 #include "compare/comparison.h"
-#include "record/mode_list.h"
 #include "target.h"
-#include "xferbench/error.h"
-#include "xferbench/mode.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PATH "folder/fuzz.json"
-
-/* Modes as compare sees them: a name and options. No mode runs here. */
-static const struct xb_option chunk = {.name = "chunk"};
-static const struct xb_option *const chunked[] = {&chunk, NULL};
-static const struct xb_mode pageable = {.name = "pageable", .variant = "driver"};
-static const struct xb_mode pinned = {
-    .name = "pinned",
-    .variant = "registered",
-    .options = chunked,
-    .parameters = (const struct xb_parameter[]){{&chunk, "registered"}, {NULL, NULL}}};
-const struct xb_mode *const xb_modes[] = {&pageable, &pinned, NULL};
-const struct xb_backend_entry xb_backends[] = {{.name = NULL}};
 
 static void require_fine(enum xb_status status, const char *rule, const struct xb_error *error)
 {

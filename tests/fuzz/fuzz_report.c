@@ -5,41 +5,12 @@
  * file is in the report twice, so that what is told of several files is told too.
  */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-#include "backends/registry.h"
 #include "check_markup.h"
-#include "link/report.h"
-#include "record/mode_list.h"
 #include "report/report.h"
-#include "run/request.h"
-#include "xferbench/mode.h"
 
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SIZE_MOST ((size_t)4 << 20)
-
-/* Modes as a report sees them: a name and options. No mode runs here. */
-static const struct xb_option chunk = {
-    .name = "chunk", .type = XB_OPTION_SIZES, .argument = "SIZES", .default_text = "8M"};
-static const struct xb_mode pageable = {.name = "pageable", .variant = "malloc"};
-static const struct xb_mode pinned = {
-    .name = "pinned",
-    .variant = "registered",
-    .parameters = (const struct xb_parameter[]){{&chunk, "registered"}, {NULL, NULL}}};
-const struct xb_mode *const xb_modes[] = {&pageable, &pinned, NULL};
-const struct xb_backend_entry xb_backends[] = {{.name = NULL}};
-
-/* Options by which values of several nodes are compared. */
-const struct xb_option *const *xb_run_rows(void)
-{
-    static const struct xb_option *const rows[] = {&chunk, NULL};
-    return rows;
-}
-
-static const struct xb_option size_option = {
-    .name = "size", .type = XB_OPTION_SIZE, .argument = "SIZE", .default_text = "256M"};
-const struct xb_option *const xb_link_rows[] = {&size_option, NULL};
 
 /* The file: its name is its text. */
 static const uint8_t *file;

@@ -8,7 +8,8 @@ usage: compare_builds.py OLD_BUILD NEW_BUILD [--only REGEX] [--documents] [--lis
 OLD_BUILD and NEW_BUILD are build folders with xferbench, tests/xferbench_fake and tests/options_reference.
 --documents compares only JSON, which may gain members and statements, and say a sentence in other words.
 --only takes the cases whose name the expression finds, --list prints the names, --differences keeps both
-texts of each difference in a folder. The files that commands read are those of this source tree.
+texts of each difference in a folder. The files that commands read are those of this source tree; many words of
+commands are in commands.txt beside this file.
 deliberate.txt beside this file lists what is meant to differ: a regular expression of names, a tab, the
 reason. Exit: 0 no difference but those; 1 a difference, or a line of the list that explains none; 2 usage.
 """
@@ -28,37 +29,12 @@ HOST = "host"
 COMMANDS = ("run", "list", "link", "compare", "fleet", "show", "report", "advise", "explain", "help")
 MODES = ("pageable pinned async double-buffer zero-copy managed local peer loads peer-loads batch resident quantize "
          "compress pin job pipeline").split()
-# Options of a mode that give it other rows than its defaults do.
-VARIED = {
-    "pageable": ("--threads 1,2 --ring-chunk 64K --ring-slots 2,3", "--host-offset 0,1,64 --device-offset 0,4"),
-    "pinned": ("--host-memory registered,alloc,write-combined", "--host-offset 0,64 --device-offset 0,1", "-d bidir",
-               "--simultaneous --device all", "--call async,sync --gpu-memory kept,malloc,pool"),
-    "async": ("--streams 1,2,4 --chunk 64K,256K", "--host-memory pageable", "-d bidir,both"),
-    "double-buffer": ("--buffers 2,3 --chunk 128K", "--kernel-time none", "--kernel-time 50us"),
-    "zero-copy": ("--access sequential,strided,random --passes 1,4", "--in-place mapped,malloc"),
-    "managed": ("--managed fault,prefetch,advise",),
-    "local": ("--by engine,kernel",),
-    "peer": ("--device all --by engine,kernel", "--device all --simultaneous -d bidir", "--device all --chunk 64K"),
-    "batch": ("--piece 512..16K --blocks 4,8", "--layout scattered,contiguous,rows,host-scattered,device-scattered",
-              "--batch call --call-pieces 0,8,64", "--batch pitched --layout rows --pitch 16K"),
-    "resident": ("--steps 1,8,32",),
-    "quantize": ("--to fp16,int8 --threads 1,2", "--encode-chunk 64K"),
-    "compress": ("--codec for,lz4 --data random,integers,floats,text,zeros", "--timed sent"),
-    "pin": ("--pin-by alloc,copy",),
-    "job": ("--gpu-time none", "--job-out 0 --way pinned,overlapped", "--chunk 64K --gpu-time 2ms"),
-    "pipeline": ("--io cached,mmap --readers 1", "--batch-files 0,4 --chunk 64K", "--order serial --kernel-time 20us"),
-}
-WRONG = (
-    "--size", "--size 0", "--size 1X", "--size 4G..1G", "--mode nothing", "--mode pined", "--mode", "--sizes 1M", "pinned",
-    "--device 9", "--device x", "--samples 0", "--time-limit 0", "--direction up", "--nonsense", "-x", "--json /nowhere/x.json",
-    "--csv - --json -", "--processes 0", "--interleave ./nothing --processes 2", "--start-at yesterday", "--deadline 1x",
-    "--numa 99", "--backend rocm", "--latency --mode resident", "--quick=1", "list x", "list --mode pinned", "link --size 0",
-    "link --expect gen9x99", "link --format xml", "link --min-h2d -1", "link --limits nothing.json", "link --count 9",
-    "compare", "compare a", "compare a b", "compare a a", "compare a b --threshold 5", "compare a b --gate ///", "fleet",
-    "fleet nothing", "fleet -f", "show", "show nothing", "show nothing --case x", "report", "report nothing", "advise",
-    "advise --in 1G", "advise --in 0 --gpu-time 1ms", "advise nothing --in 1G --gpu-time 1ms", "explain", "explain nothing", "explain --", "explain nothing -- true", "help nothing", "help --nothing",
-    "runn", "--trace - --csv -", "--dry-run --processes 3", "--version extra",
-)
+
+
+def commands(kind):
+    """The words of each command line of that kind in commands.txt."""
+    with open(HERE + "/commands.txt", encoding="utf-8") as file:
+        return [line[len(kind) + 2:].strip() for line in file if line.startswith(kind + " |")]
 
 
 def documents():
@@ -86,7 +62,7 @@ def run_cases():
         latency = " --latency" if "loads" in mode else ""
         for devices in ("1", "3"):
             yield f"fake/{mode}/{devices}", FAKE, f"--mode {mode} --size {size} --device all {all_outputs}{latency}", {"XB_FAKE_DEVICES": devices}
-        for i, words in enumerate(VARIED.get(mode, ())):
+        for i, words in enumerate(commands(mode)):
             yield f"fake/{mode}/varied-{i}", FAKE, f"--mode {mode} --size 256K {few} {all_outputs} {words}", {}
             yield f"fake/{mode}/dry-run-{i}", FAKE, f"--mode {mode} --size 256K --dry-run {words}", {}
         yield f"fake/{mode}/sweep", FAKE, f"--mode {mode} --size 4K..1M {few} --json-lines o.json --csv o.csv", {}
@@ -99,15 +75,12 @@ def run_cases():
         yield f"fake/all/{size}", FAKE, f"--mode pageable,pinned,async,double-buffer,zero-copy,managed,local --size {size} --samples 6 --json o.json", {}
     for columns in ("40", "60", "80", "100", "120"):
         yield f"fake/width/{columns}", FAKE, f"--mode pinned,async,managed --size 64K..256K {few}", {"COLUMNS": columns}
-    for words in ("--quick --size 1M", "--processes 3 --mode pinned --size 64K --samples 6", "--mode pinned --size 64K --quiet",
-                  "--mode pinned --size 64K --json -", "--mode pinned --size 64K --csv -", "--mode pinned --size 64K --trace -",
-                  "--mode pinned --size 64K --numa all --simultaneous", "--dry-run", "--dry-run --quick", "--version", ""):
+    for words in commands("run"):
         yield f"fake/run/{words}", FAKE, words + ("" if words else f"--size 64K {few}"), {}
-    for words in ("", "--no-peers", "--expect gen5x16", "--min-h2d 2", "--min-h2d 1000", "--count 2", "--count 5", "--device 1"):
+    for words in commands("link"):
         for form in ("table", "nagios", "nhc", "prometheus"):
             yield f"fake/link/{form}/{words}", FAKE, f"link --size 64K --format {form} {words} --attempts 1 --json o.json", {}
-    for words in ("--in 1M --gpu-time 1ms", "--in 4M --out 1M --gpu-time none --cpu-time 1s", "--in 1M --gpu-time 1ms --check --times 5",
-                  "--in 1M --gpu-time 2ms --cpu-time 1us --memory pinned"):
+    for words in commands("advise"):
         yield f"fake/advise/{words}", FAKE, f"advise {words} --json o.json", {}
     for words in ("list", "list --json -"):
         yield f"fake/{words}", FAKE, words, {}
@@ -125,7 +98,7 @@ def help_cases():
     for made in ("manual/*.1", "manual/*.bash", "manual/_*", "manual/*.fish"):
         yield f"made/{made}", "cat", made, {}
     yield "made/options", "tests/options_reference", "", {}
-    for words in WRONG:
+    for words in commands("wrong"):
         yield f"wrong/{words}", FAKE, words, {}
 
 

@@ -19,17 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The linker puts these in the place of the functions without __wrap_ (tests/CMakeLists.txt). */
-enum xb_status __wrap_xb_link_session_start(struct xb_link_session *session,
-                                            struct xb_error *error);
-bool __wrap_xb_link_session_wait(struct xb_link_session *session);
-void __wrap_xb_link_session_judge(struct xb_link_session *session, struct xb_link_report *report);
-enum xb_status __wrap_xb_record_of_run(const struct xb_run *run, struct xb_record *record,
-                                       struct xb_error *error);
-enum xb_status __wrap_xb_compare(const struct xb_record *baseline,
-                                 const struct xb_record *candidate,
-                                 const struct xb_comparison_request *request,
-                                 struct xb_comparison *comparison, struct xb_error *error);
+/* The linker puts __wrap_NAME in the place of NAME, which it calls __real_NAME
+ * (tests/CMakeLists.txt). */
 enum xb_status __real_xb_compare(const struct xb_record *baseline,
                                  const struct xb_record *candidate,
                                  const struct xb_comparison_request *request,

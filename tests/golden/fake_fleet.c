@@ -8,6 +8,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fake_documents.h"
 #include "fleet/internal.h"
+#include "fleet/write/formats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,9 +16,8 @@
 
 #define MOST 2000 /* nodes, and GPUs */
 
-/* The linker puts it in the place of the function without __wrap_ (tests/CMakeLists.txt). */
-void __wrap_xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,
-                           struct xb_fleet_judgement *judgement);
+/* The linker puts __wrap_NAME in the place of NAME, which it calls __real_NAME
+ * (tests/CMakeLists.txt). */
 void __real_xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,
                            struct xb_fleet_judgement *judgement);
 
@@ -47,19 +47,19 @@ static bool flag(const cJSON *object, const char *key)
     return cJSON_IsTrue(at(object, key));
 }
 
-/* Equal texts have one address, as in a fleet that was read. */
+/* Of a tree that stays. */
 static const char *text(const cJSON *object, const char *key)
 {
-    static const char *known[MOST];
-    const char *own = cJSON_GetStringValue(at(object, key)); /* of a tree that stays */
-    size_t i = 0;
-    while (own != NULL && known[i] != NULL && strcmp(known[i], own) != 0)
-        i++;
-    if (own == NULL || i + 1 == MOST)
-        return own;
-    if (known[i] == NULL)
-        known[i] = own;
-    return known[i];
+    return cJSON_GetStringValue(at(object, key));
+}
+
+/* What `fleet --format json` writes by these fields. */
+static void fill(const cJSON *object, const struct xb_field *fields, void *to)
+{
+    struct xb_json_reader reader = {.place = {.path = "XB_FAKE_FLEET"}, .texts = &made.texts};
+    xb_fields_read(&reader, object, fields, to);
+    if (xb_json_failed(&reader))
+        xb_fake_fail("XB_FAKE_FLEET", &reader.error);
 }
 
 /* The array's items, zeroed, and how many. */
@@ -126,57 +126,28 @@ static void make_fleet(void)
         more->model = "NVIDIA H200";
         more->is_gone = flag(item, "is_gone");
     }
+    fill(tree, xb_fleet_fields, &made);
     made.left_out_count = count(tree, "left_out_count");
-    made.unread_count = count(tree, "unread_count");
-    size_t told;
-    made.left_out = room("left_out", sizeof *made.left_out, &told);
-    struct xb_fleet_left_out *left_out = made.left_out;
-    cJSON_ArrayForEach(item, at(tree, "left_out")) *left_out++ =
-        (struct xb_fleet_left_out){.what = text(item, "what"), .why = text(item, "why")};
-    made.sources = room("sources", sizeof *made.sources, &made.source_count);
     struct xb_fleet_source *source = made.sources;
-    cJSON_ArrayForEach(item, at(tree, "sources")) *source++ =
-        (struct xb_fleet_source){.path = text(item, "path"),
-                                 .kind = text(item, "kind"),
-                                 .number = count(item, "number"),
-                                 .dated = (time_t)count(item, "dated"),
-                                 .began = number(item, "began_s"),
-                                 .late_s = number(item, "late_s"),
-                                 .unsynchronised = flag(item, "clock_is_unsynchronised")};
+    cJSON_ArrayForEach(item, at(tree, "sources")) source++->dated =
+        (time_t)count(item, "timestamp");
 }
 
 static struct xb_fleet_siblings siblings_of(const cJSON *item)
 {
-    const cJSON *of = at(item, "figure"), *histogram = at(item, "histogram"), *bin;
+    const cJSON *bin;
+    struct xb_fleet_figure known = {.name = NULL};
     struct xb_fleet_figure *figure = xb_arena_new(&made.texts, sizeof *figure);
-    *figure = (struct xb_fleet_figure){.name = text(of, "name"),
-                                       .unit = text(of, "unit"),
-                                       .more_is_better = flag(of, "more_is_better"),
-                                       .backend = text(of, "backend"),
-                                       .model = text(of, "model"),
-                                       .link = text(of, "link"),
-                                       .driver = text(of, "driver"),
-                                       .options = text(of, "options")};
-    struct xb_fleet_siblings siblings = {.figure = figure,
-                                         .values = count(item, "values"),
-                                         .nodes = count(item, "nodes"),
-                                         .judged = flag(item, "judged"),
-                                         .centre = number(item, "median"),
-                                         .spread = number(item, "spread"),
-                                         .is_floor = flag(item, "spread_is_floor"),
-                                         .least = number(item, "least"),
-                                         .most = number(item, "most"),
-                                         .slots_differ = number(item, "slots_differ"),
-                                         .independent = number(item, "independent"),
-                                         .named_from = number(item, "named_from"),
-                                         .fast_from = number(item, "named_from"),
-                                         .slow = count(item, "slow"),
-                                         .fast = count(item, "fast"),
-                                         .bins_from = number(histogram, "from"),
-                                         .bins_to = number(histogram, "to")};
+    struct xb_fleet_siblings siblings = {.figure = NULL};
     size_t i = 0;
-    cJSON_ArrayForEach(bin, at(histogram, "counts")) siblings.bins[i++ % XB_FLEET_BINS] =
-        (size_t)bin->valuedouble;
+    fill(item, xb_fleet_siblings_fields, &siblings);
+    siblings.judged = flag(item, "judged"); /* whatever it was judged by */
+    siblings.fast_from = siblings.named_from;
+    fill(at(item, "figure"), xb_fleet_figure_fields, &known);
+    *figure = *xb_fleet_add_figure(&made, &known); /* equal texts have one address */
+    siblings.figure = figure;
+    cJSON_ArrayForEach(bin, at(at(item, "histogram"), "counts"))
+        siblings.bins[i++ % XB_FLEET_BINS] = (size_t)bin->valuedouble;
     return siblings;
 }
 
@@ -205,11 +176,7 @@ static struct xb_fleet_finding finding_of(const cJSON *item,
     if (!cJSON_IsObject(gpu))
         return finding;
     finding.gpu = gpu_of(node, (unsigned)count(gpu, "index"));
-    finding.gpu->model = text(gpu, "model");
-    finding.gpu->uuid = text(gpu, "uuid");
-    finding.gpu->pci_bdf = text(gpu, "pci_bdf");
-    finding.gpu->link_speed_gts = number(gpu, "link_speed_gts");
-    finding.gpu->link_width = (unsigned)count(gpu, "link_width");
+    fill(gpu, xb_fleet_gpu_fields, finding.gpu);
     return finding;
 }
 

@@ -22,32 +22,9 @@
 #define CPUS_A_NODE 4u
 #define MEMORY_BYTES (UINT64_C(16) << 30)
 
-/* The linker puts these in the place of the functions without __wrap_ (tests/CMakeLists.txt). */
-void __wrap_xb_host_facts_read(struct xb_host_facts *facts);
-unsigned __wrap_xb_cpus_usable(void);
-size_t __wrap_xb_terminal_columns(FILE *stream);
+/* The linker puts __wrap_NAME in the place of NAME, which it calls __real_NAME
+ * (tests/CMakeLists.txt). */
 size_t __real_xb_terminal_columns(FILE *stream);
-size_t __wrap_xb_terminal_prose_columns(FILE *stream);
-int __wrap_uname(struct utsname *system);
-int __wrap_adjtimex(struct timex *state);
-enum xb_status __wrap_xb_memory_limit_find(const char *root, struct xb_memory_limit *limit,
-                                           struct xb_error *error);
-enum xb_status __wrap_xb_host_memory_available(uint64_t *bytes, struct xb_error *error);
-uint64_t __wrap_xb_memory_lock_limit(void);
-bool __wrap_xb_cpu_times_read(const char *path, struct xb_cpu_times *times);
-enum xb_status __wrap_xb_topology_open(struct xb_topology **topology, struct xb_error *error);
-void __wrap_xb_topology_close(struct xb_topology *topology);
-unsigned __wrap_xb_topology_node_count(const struct xb_topology *topology);
-int __wrap_xb_topology_next_node(const struct xb_topology *topology, int node);
-void __wrap_xb_topology_bind(struct xb_topology *topology, int node, int near,
-                             struct xb_binding *binding);
-void __wrap_xb_topology_locate(struct xb_topology *topology, const void *address, size_t bytes,
-                               int node, struct xb_places *places);
-int __wrap_xb_pcie_numa_node(const char *bdf);
-struct xb_pcie_link __wrap_xb_pcie_link_read(const char *root, const char *bdf);
-void __wrap_xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *path);
-bool __wrap_xb_pcie_hop_read(const char *root, const struct xb_pcie_hop *hop, double *speed_gts,
-                             unsigned *width);
 struct xb_pcie_link __real_xb_pcie_link_read(const char *root, const char *bdf);
 void __real_xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *path);
 bool __real_xb_pcie_hop_read(const char *root, const struct xb_pcie_hop *hop, double *speed_gts,

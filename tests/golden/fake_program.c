@@ -22,15 +22,8 @@
 /* When every run begins: 2026-01-01 00:00:00 UTC. */
 #define BEGIN_S 1767225600
 
-/* The linker puts these in the place of the functions without __wrap_ (tests/CMakeLists.txt). */
-int __wrap_clock_gettime(clockid_t id, struct timespec *now);
-int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
-time_t __wrap_time(time_t *now);
-int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *lock,
-                                  const struct timespec *until);
-void __wrap_xb_openings_begin(struct xb_opening *openings, const bool *wanted, size_t count,
-                              bool also_one);
-bool __wrap_xb_process_memory_read(struct xb_process_memory *memory);
+/* The linker puts __wrap_NAME in the place of NAME, which it calls __real_NAME
+ * (tests/CMakeLists.txt). */
 
 static _Thread_local bool is_main;
 /* Every thread has a time of its own: how the threads take turns makes no difference. */

@@ -27,7 +27,8 @@ def part(name, text):
 def run_command(path, words, environment, folder, given=b""):
     """A command that has ended: its exit code and what it printed. The files that it wrote are in the folder.
     Words that end with > and a path print into that file."""
-    clean = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
+    clean = {name: value for name, value in os.environ.items()
+             if name.endswith("SAN_OPTIONS") or name == "GCOV_PREFIX"}
     clean.update({"PATH": "/usr/bin:/bin", "HOME": folder, "TMPDIR": folder, "LC_ALL": "C.UTF-8", "COLUMNS": "80", **environment})
     *words, to = [*words[:-2], words[-1]] if words[-2:-1] == [">"] else [*words, None]
     with open(to, "wb") if to else contextlib.nullcontext(subprocess.PIPE) as out:

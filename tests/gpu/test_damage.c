@@ -5,7 +5,7 @@
  * be ok or verified. Before that, without damage, every row is. Exits with 77 where no device can
  * be tested; a row that is skipped is printed with its reason.
  */
-#include "../doubles/damaged_backend.h"
+#include "../doubles/damage.h"
 #include "measure/run.h"
 #include "record/mode_list.h"
 #include "run/request.h"
@@ -21,7 +21,7 @@ static const struct {
     const char *name;
 } damages[] = {
     {XB_DAMAGE_NONE, "no damage"},
-    {XB_DAMAGE_BIT_FLIPPED, "one bit flipped"},
+    {XB_DAMAGE_BIT_FLIPPED, "a word wrong"},
     {XB_DAMAGE_BLOCKS_SWAPPED, "two blocks swapped"},
     {XB_DAMAGE_SHIFTED_2MIB, "shifted by 2 MiB"},
     {XB_DAMAGE_LAST_BYTE_LOST, "last byte lost"},

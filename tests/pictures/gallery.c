@@ -33,9 +33,9 @@ static void draw_latency(FILE *stream)
     for (size_t k = 0; k < 8; k++) {
         double x = exp2(2.0 + 2.0 * (double)k);
         points[0][k] = (struct xb_point){x, 6.6 + x / 55e3, NONE, NONE};
-        points[1][k] = (struct xb_point){x, 950.0 + x / 5e3, NONE, NONE};
+        points[1][k] = (struct xb_point){x, 950.0 + x / 5e3, 900.0, 1000.0 + x / 5e3};
     }
-    points[0][3].y = NONE;
+    points[0][3].y = points[1][3].y = (double)INFINITY; /* a gap in line and band */
     const struct xb_series series[] = {{HOSTILE, points[0], 8}, {LONG LONG, points[1], 8}};
     const struct xb_chart chart = {.picture = picture_of("latency", HOSTILE),
                                    .x = {XB_SCALE_SIZE, HOSTILE},
@@ -66,9 +66,13 @@ static void draw_odd(FILE *stream)
 
 static void draw_empty(FILE *stream)
 {
+    const struct xb_point point = {1.0, NONE, 0.0, 1.0}; /* which no axis shows */
+    const struct xb_series series = {"", &point, 1};
     const struct xb_chart chart = {.picture = picture_of("no chart", "Nothing"),
                                    .x = {XB_SCALE_DATE, ""},
-                                   .y = {XB_SCALE_LINEAR, ""}};
+                                   .y = {XB_SCALE_LINEAR, ""},
+                                   .series = &series,
+                                   .series_count = 1};
     const struct xb_strips strips = {.picture = picture_of("no-strips", "Nothing"),
                                      .x = {XB_SCALE_LINEAR, ""}};
     xb_chart_draw(stream, &chart, false);

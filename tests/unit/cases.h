@@ -36,6 +36,9 @@ void run_cases(const char *name, const struct verb *verbs, void (*begin)(void));
         run_cases(name, verbs, begin);                                                             \
     }
 
+/* A verb: $ COMMAND tells what a shell prints. */
+void tell_shell(FILE *told, char **words);
+
 /* Ends the test, and says which line is wrong. */
 void fail_case(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 

@@ -97,15 +97,22 @@ cJSON *result_of_bandwidth(const char *median)
     return tree;
 }
 
+void put_parts(cJSON *root, const struct row *row, size_t from)
+{
+    for (size_t i = from; i < row->count; i += 2)
+        put(root, row->part[i], row->part[i + 1]);
+}
+
 void put(cJSON *root, const char *where, const char *value)
 {
     cJSON *parent = NULL;
     char key[64];
     cJSON *item = find(root, where, &parent, key);
     assert_non_null(parent);
+    bool is_missing = value == NULL || strcmp(value, "missing") == 0;
     if (item == NULL)
         assert_true(cJSON_AddItemToObject(parent, key, cJSON_CreateRaw(value)));
-    else if (value == NULL)
+    else if (is_missing)
         cJSON_Delete(cJSON_DetachItemViaPointer(parent, item));
     else if (cJSON_IsArray(parent))
         assert_true(cJSON_ReplaceItemViaPointer(parent, item, cJSON_CreateRaw(value)));

@@ -4,6 +4,7 @@
 /* Result files made by hand, as trees that a test changes before they are read. */
 
 #include "record/record.h"
+#include "rows.h"
 #include "testing.h"
 #include "xferbench/error.h"
 
@@ -21,8 +22,10 @@ cJSON *result_of_bandwidth(const char *median);
 cJSON *merge(int asked, size_t count, cJSON *const *documents);
 
 /* Puts a value, as JSON or what is none, in another's place, or a key where there is none; NULL
- * takes it away. */
+ * and "missing" take it away. */
 void put(cJSON *root, const char *where, const char *value);
+/* Of "where | value | where | value", from that part of the row on. */
+void put_parts(cJSON *root, const struct row *row, size_t from);
 
 /* These take the tree. */
 enum xb_status parse_tree(cJSON *tree, struct xb_record *record, struct xb_error *error);

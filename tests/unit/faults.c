@@ -76,7 +76,6 @@ static size_t at_most(enum fault_kind kind, size_t bytes)
 /* Behind a call that succeeds nothing happens to what it found but `edit`. */
 #define WRAP_EDITED(type, name, kind, result, parameters, ...)                                     \
     type __real_##name parameters;                                                                 \
-    type __wrap_##name parameters;                                                                 \
     type __wrap_##name parameters                                                                  \
     {                                                                                              \
         bool fails = strikes(kind);                                                                \
@@ -110,6 +109,7 @@ WRAP(int, fchown, FAULT_FCHOWN, (int fd, uid_t owner, gid_t group), fd, owner, g
 WRAP(int, fallocate, FAULT_FALLOCATE, (int fd, int mode, off_t offset, off_t length), fd, mode,
      offset, length)
 WRAP(int, fdatasync, FAULT_FDATASYNC, (int fd), fd)
+WRAP(int, fsync, FAULT_FSYNC, (int fd), fd)
 WRAP(pid_t, fork, FAULT_FORK, (void), )
 WRAP(pid_t, waitpid, FAULT_WAITPID, (pid_t process, int *status, int options), process, status,
      options)
@@ -119,7 +119,6 @@ WRAP(int, poll, FAULT_POLL, (struct pollfd * found, nfds_t count, int timeout), 
 WRAP(int, xb_interrupt_signal, FAULT_SIGNAL, (void), )
 
 /* Nobody waits for the machine's disks. */
-int __wrap_syncfs(int fd);
 int __wrap_syncfs(int fd)
 {
     (void)fd;
@@ -127,7 +126,6 @@ int __wrap_syncfs(int fd)
 }
 
 int __real_renameat2(int from_folder, const char *from, int folder, const char *to, unsigned flags);
-int __wrap_renameat2(int from_folder, const char *from, int folder, const char *to, unsigned flags);
 int __wrap_renameat2(int from_folder, const char *from, int folder, const char *to, unsigned flags)
 {
     bool fails = strikes(FAULT_RENAMEAT2);
@@ -143,7 +141,6 @@ static bool is_meant(const struct fault *fault, const char *path, int flags)
 }
 
 int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...)
 {
     va_list arguments;
@@ -156,7 +153,6 @@ int __wrap_open(const char *path, int flags, ...)
 }
 
 int __real_openat(int folder, const char *path, int flags, ...);
-int __wrap_openat(int folder, const char *path, int flags, ...);
 int __wrap_openat(int folder, const char *path, int flags, ...)
 {
     va_list arguments;
@@ -169,7 +165,6 @@ int __wrap_openat(int folder, const char *path, int flags, ...)
 }
 
 ssize_t __real_preadv(int fd, const struct iovec *parts, int count, off_t offset);
-ssize_t __wrap_preadv(int fd, const struct iovec *parts, int count, off_t offset);
 ssize_t __wrap_preadv(int fd, const struct iovec *parts, int count, off_t offset)
 {
     const struct fault *fault = &faults[FAULT_PREADV];
@@ -191,7 +186,6 @@ static bool is_lacking(size_t bytes)
 }
 
 void *__real_realloc(void *piece, size_t bytes);
-void *__wrap_realloc(void *piece, size_t bytes);
 void *__wrap_realloc(void *piece, size_t bytes)
 {
     return is_lacking(bytes) ? NULL : __real_realloc(piece, bytes);
@@ -199,14 +193,12 @@ void *__wrap_realloc(void *piece, size_t bytes)
 
 /* Compilers make it of realloc where nothing is moved. */
 void *__real_malloc(size_t bytes);
-void *__wrap_malloc(size_t bytes);
 void *__wrap_malloc(size_t bytes)
 {
     return is_lacking(bytes) ? NULL : __real_malloc(bytes);
 }
 
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
     if (!fault_clock.stands && fault_clock.ahead_s == 0)
@@ -220,7 +212,6 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 }
 
 void __real_xb_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void __wrap_xb_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void __wrap_xb_say(const char *format, ...)
 {
     char text[sizeof fault_said.text];

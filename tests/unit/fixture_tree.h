@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <sys/stat.h>
@@ -38,6 +39,38 @@ static int remove_tree(void **state)
 
     free(*state);
     return outcome;
+}
+
+/* The same, and the test runs in it. */
+static int tree_outside;
+
+static inline int enter_tree(void **state)
+{
+    tree_outside = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return tree_outside < 0 || make_tree(state) != 0 || chdir(*state) != 0;
+}
+
+static inline int leave_tree(void **state)
+{
+    int failed = fchdir(tree_outside);
+    close(tree_outside);
+    return remove_tree(state) != 0 || failed;
+}
+
+/* Of texts (cases.h): begin_in_tree() at each title, and end_in_tree() behind the last. */
+static void *case_tree;
+
+static inline void end_in_tree(void)
+{
+    if (case_tree != NULL)
+        assert_int_equal(leave_tree(&case_tree), 0);
+    case_tree = NULL;
+}
+
+static inline void begin_in_tree(void)
+{
+    end_in_tree();
+    assert_int_equal(enter_tree(&case_tree), 0);
 }
 
 /* Writes `content` to root/path, with the directories on the way. */

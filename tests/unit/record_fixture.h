@@ -10,7 +10,7 @@
 #include "testing.h"
 
 #define FIXTURE_CASES 64
-#define FIXTURE_FACTS 16
+#define FIXTURE_FACTS 40
 #define FIXTURE_DEVICES 4
 #define FIXTURE_FIGURES 4 /* of a row */
 

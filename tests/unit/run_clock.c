@@ -13,7 +13,6 @@ static _Thread_local double (*virtual_seconds)(void);
 static _Thread_local double begin_s;
 static _Thread_local long long begin_ahead_ns, looks;
 
-void clock_be_virtual(double (*seconds)(void));
 void clock_be_virtual(double (*seconds)(void))
 {
     virtual_seconds = seconds;

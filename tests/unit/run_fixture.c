@@ -13,6 +13,17 @@ void hurry(void *argument, const struct xb_run *run, size_t samples, double band
         atomic_fetch_add(&clock_ahead_ns, 20000000);
 }
 
+void fail_call(unsigned n)
+{
+    xb_fake.fail_at = xb_fake.calls + n;
+    xb_fake.failures = 0;
+}
+
+unsigned next_failing(unsigned n, unsigned step)
+{
+    return xb_fake.failures > 0 ? n + step : 0;
+}
+
 /* ---- the altered fake ---- */
 
 struct xb_backend altered_backend;

@@ -73,6 +73,16 @@ extern struct altered {
  * events numbered as they come; until it is called with NULL. */
 void note_steps(FILE *stream);
 
+/* Has the n-th call of the fake's table fail that comes from now on. Of all of them, more coarsely
+ * as they repeat themselves, until none is met:
+ *
+ *     for (unsigned n = 1; n > 0; n = next_failing(n, 1 + n / 8)) {
+ *         plan_line(&f, ...);
+ *         fail_call(n);
+ */
+void fail_call(unsigned n);
+unsigned next_failing(unsigned n, unsigned step);
+
 /* ---- a run ---- */
 
 struct fixture {

@@ -15,10 +15,9 @@
 
 /* ---- what can be set, and shown ---- */
 
-/* After so many samples of the first case: the deadline comes, or copies become damaged. */
+/* After so many samples of the first case the deadline comes. */
 static struct {
-    unsigned deadline_after, damage_after;
-    unsigned damage; /* then */
+    unsigned deadline_after;
     bool deadline_in_warm_up;
     double deadline_s; /* after the beginning */
     double rest_s;     /* between two cases */
@@ -35,7 +34,6 @@ static const struct {
     enum { UNSIGNED, FLAG, SIZE, REAL } type;
 } fields[] = {
     FIELD(xb_fake, damage, UNSIGNED),
-    FIELD(xb_fake, check_is_blind, FLAG),
     FIELD(xb_fake, capabilities, UNSIGNED),
     FIELD(xb_fake, device_count, UNSIGNED),
     FIELD(xb_fake, sick_device, UNSIGNED),
@@ -83,7 +81,6 @@ static const struct {
     FIELD(altered, vain_to_device, UNSIGNED),
     FIELD(altered, vain_to_host, UNSIGNED),
     FIELD(steered, deadline_after, UNSIGNED),
-    FIELD(steered, damage_after, UNSIGNED),
     FIELD(steered, deadline_in_warm_up, FLAG),
     FIELD(steered, deadline_s, REAL),
     FIELD(steered, rest_s, REAL),
@@ -318,8 +315,6 @@ static void steer(void *argument, const struct xb_run *run, size_t samples, doub
         warm_up_rate = bandwidth;
     if (is_shown("steps"))
         note_steps(samples == 1 ? steps : NULL);
-    if (steered.damage_after > 0)
-        xb_fake.damage = samples >= steered.damage_after ? steered.damage : XB_DAMAGE_NONE;
 }
 
 static void rest(void *argument, const struct xb_run *run)
@@ -360,7 +355,6 @@ static void command(FILE *out, char **words)
         running = &f.run;
         f.run.keeps_timelines = is_shown("timeline");
         f.run.unhurried = is_shown("unhurried");
-        steered.damage = xb_fake.damage;
         char *text = NULL;
         size_t size = 0;
         steps = open_memstream(&text, &size);

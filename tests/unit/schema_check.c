@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "schema_check.h"
 
-#include "base/file_text.h"
+#include "checks.h"
 
 /* What "#/$defs/NAME" refers to; the node itself where it is no reference. */
 static const cJSON *resolve(const cJSON *schema, const cJSON *node)
@@ -139,12 +139,9 @@ static const cJSON *find_object(const cJSON *schema, const char *definition)
 void assert_schema_describes(const char *file, const char *definition,
                              const struct xb_field *fields)
 {
-    char path[4096], *text = NULL;
-    size_t length = 0;
-    struct xb_error error;
+    char path[4096];
     (void)snprintf(path, sizeof path, "%s%s", DOCS, file);
-    assert_int_equal(xb_file_text_read(path, (size_t)1 << 20, false, &text, &length, &error),
-                     XB_OK);
+    char *text = file_text(path);
     cJSON *schema = cJSON_Parse(text);
     const cJSON *object = find_object(schema, definition);
     assert_non_null(object);

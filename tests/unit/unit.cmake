@@ -25,7 +25,7 @@ target_link_libraries(unit_main PRIVATE xferbench_checks)
 option(XFERBENCH_UNIT_TESTS "Build all unit tests with everything else" ON)
 # They start threads: the ThreadSanitizer build runs them. What the threads of the others do, these do too.
 set(threads_topics
-    crew fleet_read line link_conditions link_load measure modes modes_encoded modes_pipeline modes_ring modes_trips
+    crew fleet_read line link_conditions measure modes modes_encoded modes_pipeline modes_ring modes_trips
     numa opening parallel pattern pcie_watch piece_layout reader recorder references sample_data workspace)
 
 # xferbench_add_unit_program(NAME FILES f... [WRAP function...] [MODES mode...] [OWN_MAIN] [BARE]): the test unit.<topic>
@@ -85,7 +85,7 @@ endmacro()
 
 # What a system may lack is taken from it; what fails under a reader is made to fail: of these rooms by faults.c.
 set(faults open openat read pread preadv pwrite fstat close fclose unlinkat linkat renameat2 fchown fallocate fdatasync
-           syncfs statvfs mincore malloc realloc fork waitpid getppid poll clock_gettime xb_interrupt_signal xb_say)
+           fsync syncfs statvfs mincore malloc realloc fork waitpid getppid poll clock_gettime xb_interrupt_signal xb_say)
 set(rooms_with_faults base storage)
 set(faults_of_fleet fts_read)
 if(XFERBENCH_HAS_URING)
@@ -99,6 +99,7 @@ xferbench_add_unit_apart(modes/modes_pin WRAP xb_pages_map_small xb_pages_unmap 
                          xb_process_memory_read xb_process_memory_restart xb_process_memory_huge)
 xferbench_add_unit_apart(modes/modes_pipeline WRAP preadv pread)
 xferbench_add_unit_apart(modes/modes_ring WRAP xb_crew_begin xb_crew_run xb_crew_allow xb_crew_wait)
+xferbench_add_unit_apart(modes/proof WRAP memcmp bcmp)
 xferbench_add_unit_apart(modes/sample_data WRAP xb_parallel_for read)
 xferbench_add_unit_apart(link/link_conditions WRAP xb_cpu_times_read xb_memory_probe_open xb_memory_probe_time
                          xb_memory_probe_close clock_gettime)

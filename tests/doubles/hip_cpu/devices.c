@@ -69,7 +69,8 @@ hipError_t hipDeviceGetName(char *name, int length, hipDevice_t device)
 {
     STANDIN_ENTER_OF(hipDeviceGetName, device);
     REFUSE_IF(name == NULL || length <= 0, hipErrorInvalidValue);
-    snprintf(name, (size_t)length, "%s", device_name);
+    const char *asked = getenv("XB_STANDIN_NAME");
+    snprintf(name, (size_t)length, "%s", asked != NULL ? asked : device_name);
     return hipSuccess;
 }
 
@@ -142,27 +143,16 @@ hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int
     return hipErrorInvalidValue;
 }
 
-/* ---- properties, in the two layouts there are ---- */
-
-static hipError_t describe(void (*write)(void *, const char *, const char *), void *properties,
-                           int device)
+hipError_t standin_describe(int layout, int device, char name[256], char architecture[256])
 {
+    hipError_t asked_for = (hipError_t)standin_called(
+        layout == 5 ? CALL_hipGetDeviceProperties : CALL_hipGetDevicePropertiesR0600);
+    REFUSE_IF(asked_for != hipSuccess, asked_for);
+    REFUSE_IF(standin_devices() == 0, hipErrorNoDevice);
     REFUSE_IF(!standin_is_device(device), hipErrorInvalidDevice);
-    REFUSE_IF(properties == NULL, hipErrorInvalidValue);
-    write(properties, device_name, architecture_name());
+    snprintf(name, 256, "%s", device_name);
+    snprintf(architecture, 256, "%s", architecture_name());
     return hipSuccess;
-}
-
-hipError_t standin_properties_plain(hipDeviceProp_t *properties, int device)
-{
-    STANDIN_ENTER(hipGetDeviceProperties);
-    return describe(standin_write_plain, properties, device);
-}
-
-hipError_t standin_properties_r0600(struct hipDeviceProp_tR0600 *properties, int device)
-{
-    STANDIN_ENTER(hipGetDevicePropertiesR0600);
-    return describe(standin_write_r0600, properties, device);
 }
 
 /* ---- peers ---- */

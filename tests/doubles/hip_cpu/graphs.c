@@ -7,24 +7,17 @@
 
 /* Both a graph and what is made of it to be launched. */
 struct ihipGraph {
-    struct ihipGraph *next;
-    enum standin_object kind; /* STANDIN_GRAPH or STANDIN_EXECUTABLE */
-    int device;
-    pthread_t owner;  /* who captures it */
-    bool is_captured; /* it is still its stream's, and nobody else's */
+    struct standin_head head; /* of STANDIN_GRAPH or STANDIN_EXECUTABLE */
+    pthread_t owner;          /* who captures it */
+    bool is_captured;         /* it is still its stream's, and nobody else's */
     struct standin_operation *operations;
     size_t count, room;
 };
 
-static struct ihipGraph *graphs; /* under the lock */
-
-/* NULL if there is none. With the lock held. */
-static struct ihipGraph *find(const void *graph, enum standin_object kind)
+/* With the lock held. */
+static bool is_graph(const void *graph, enum standin_object kind)
 {
-    for (struct ihipGraph *known = graphs; known != NULL; known = known->next)
-        if (known == graph && known->kind == kind && !known->is_captured)
-            return known;
-    return NULL;
+    return standin_is(graph, kind) && !((const struct ihipGraph *)graph)->is_captured;
 }
 
 static struct ihipGraph *make(enum standin_object kind, int device)
@@ -32,12 +25,9 @@ static struct ihipGraph *make(enum standin_object kind, int device)
     struct ihipGraph *made = calloc(1, sizeof *made);
     if (made == NULL)
         return NULL;
-    made->next = graphs;
-    made->kind = kind;
-    made->device = device;
+    standin_keep(made, kind);
+    made->head.device = device;
     made->owner = pthread_self();
-    graphs = made;
-    standin_live[kind]++;
     return made;
 }
 
@@ -57,11 +47,7 @@ hipError_t standin_append(struct ihipGraph *graph, const struct standin_operatio
 
 void standin_drop_graph(struct ihipGraph *graph)
 {
-    struct ihipGraph **place = &graphs;
-    while (*place != graph)
-        place = &(*place)->next;
-    *place = graph->next;
-    standin_live[graph->kind]--;
+    (void)standin_forget(graph, graph->head.kind);
     free(graph->operations);
     free(graph);
 }
@@ -118,9 +104,9 @@ hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph)
 /* With the lock held. */
 static hipError_t instantiate(hipGraphExec_t *executable, hipGraph_t graph)
 {
-    const struct ihipGraph *from = find(graph, STANDIN_GRAPH);
-    REFUSE_IF(from == NULL, hipErrorInvalidValue);
-    struct ihipGraph *made = make(STANDIN_EXECUTABLE, from->device);
+    const struct ihipGraph *from = graph;
+    REFUSE_IF(!is_graph(graph, STANDIN_GRAPH), hipErrorInvalidValue);
+    struct ihipGraph *made = make(STANDIN_EXECUTABLE, from->head.device);
     REFUSE_IF(made == NULL, hipErrorOutOfMemory);
     for (size_t i = 0; i < from->count; i++) {
         if (standin_append(made, &from->operations[i]) != hipSuccess) {
@@ -144,10 +130,10 @@ hipError_t hipGraphInstantiate(hipGraphExec_t *executable, hipGraph_t graph, hip
 /* With the lock held. */
 static hipError_t launch(hipGraphExec_t executable, hipStream_t stream)
 {
-    const struct ihipGraph *graph = find(executable, STANDIN_EXECUTABLE);
+    const struct ihipGraph *graph = (const struct ihipGraph *)(void *)executable;
     int device = standin_stream_device(stream);
-    REFUSE_IF(graph == NULL, hipErrorInvalidValue);
-    REFUSE_IF(device < 0 || device != graph->device, hipErrorInvalidHandle);
+    REFUSE_IF(!is_graph(graph, STANDIN_EXECUTABLE), hipErrorInvalidValue);
+    REFUSE_IF(device < 0 || device != graph->head.device, hipErrorInvalidHandle);
     REFUSE_IF(*standin_captured(stream) != NULL, hipErrorStreamCaptureUnsupported);
     for (size_t i = 0; i < graph->count; i++) {
         hipError_t result = standin_enqueue(stream, &graph->operations[i]);
@@ -163,14 +149,14 @@ hipError_t hipGraphLaunch(hipGraphExec_t executable, hipStream_t stream)
     return STANDIN_LOCKED(launch(executable, stream));
 }
 
-static hipError_t destroy(const void *graph, enum standin_object kind)
+static hipError_t destroy(void *graph, enum standin_object kind)
 {
     pthread_mutex_lock(&standin_lock);
-    struct ihipGraph *known = find(graph, kind);
-    if (known != NULL)
-        standin_drop_graph(known);
+    bool known = is_graph(graph, kind);
+    if (known)
+        standin_drop_graph(graph);
     pthread_mutex_unlock(&standin_lock);
-    return known != NULL ? hipSuccess : hipErrorInvalidValue;
+    return known ? hipSuccess : hipErrorInvalidValue;
 }
 
 hipError_t hipGraphDestroy(hipGraph_t graph)

@@ -18,19 +18,6 @@ struct _hiprtcProgram {
     struct standin_code code;
 };
 
-const char *hiprtcGetErrorString(hiprtcResult result)
-{
-    static const char *const names[] = {"HIPRTC_SUCCESS",
-                                        "HIPRTC_ERROR_OUT_OF_MEMORY",
-                                        "HIPRTC_ERROR_PROGRAM_CREATION_FAILURE",
-                                        "HIPRTC_ERROR_INVALID_INPUT",
-                                        "HIPRTC_ERROR_INVALID_PROGRAM",
-                                        "HIPRTC_ERROR_INVALID_OPTION",
-                                        "HIPRTC_ERROR_COMPILATION"};
-    return (size_t)result < sizeof names / sizeof names[0] ? names[result]
-                                                           : "HIPRTC_ERROR_INTERNAL_ERROR";
-}
-
 hiprtcResult hiprtcCreateProgram(hiprtcProgram *program, const char *source, const char *name,
                                  int headers, const char **header_texts, const char **header_names)
 {

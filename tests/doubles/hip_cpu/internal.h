@@ -30,24 +30,25 @@
 
 /* ---- calls: counted, and failed where a test asks for it ---- */
 
-/* The calls of hipRTC come last: their errors have other numbers. */
+/* First those that close something. The calls of hipRTC come last: their errors have other numbers.
+ */
 /* clang-format off */
 #define STANDIN_CALLS(X)                                                                           \
-    X(hipRuntimeGetVersion) X(hipGetDeviceCount) X(hipDeviceGetName)        \
-    X(hipDeviceGetPCIBusId) X(hipDeviceGetAttribute) X(hipDeviceTotalMem) X(hipDeviceGetUuid)      \
-    X(hipGetDeviceProperties) X(hipGetDevicePropertiesR0600) X(hipDeviceCanAccessPeer)             \
-    X(hipDeviceEnablePeerAccess) X(hipDeviceDisablePeerAccess) X(hipExtGetLinkTypeAndHopCount)     \
-    X(hipSetDevice) X(hipMemGetInfo) X(hipMalloc) X(hipFree) X(hipHostMalloc) X(hipHostFree)       \
-    X(hipHostRegister) X(hipHostUnregister) X(hipHostGetDevicePointer) X(hipMallocManaged)         \
-    X(hipMemPrefetchAsync) X(hipMemAdvise) X(hipMemcpyAsync) X(hipMemcpyPeerAsync)                 \
-    X(hipMemcpy) X(hipMallocAsync) X(hipFreeAsync) X(hipDeviceGetDefaultMemPool)                   \
-    X(hipMemPoolSetAttribute) X(hipMemPoolTrimTo)                                                  \
-    X(hipMemcpyBatchAsync) X(hipMemcpy2DAsync) X(hipStreamBeginCapture) X(hipStreamEndCapture)     \
-    X(hipGraphInstantiate) X(hipGraphLaunch) X(hipGraphDestroy) X(hipGraphExecDestroy)             \
-    X(hipStreamCreateWithFlags) X(hipStreamDestroy) X(hipStreamSynchronize) X(hipStreamWaitEvent)  \
-    X(hipEventCreate) X(hipEventDestroy) X(hipEventRecord) X(hipEventSynchronize)                  \
-    X(hipEventElapsedTime)                                                                         \
-    X(hipModuleLoadData) X(hipModuleUnload) X(hipModuleGetFunction) X(hipModuleLaunchKernel)       \
+    X(hipFree) X(hipHostFree) X(hipHostUnregister) X(hipStreamDestroy) X(hipEventDestroy)          \
+    X(hipModuleUnload) X(hipGraphDestroy) X(hipGraphExecDestroy) X(hipFreeAsync)                   \
+    X(hipMemPoolTrimTo)                                                                            \
+    X(hipRuntimeGetVersion) X(hipGetDeviceCount) X(hipDeviceGetName) X(hipDeviceGetPCIBusId)       \
+    X(hipDeviceGetAttribute) X(hipDeviceTotalMem) X(hipDeviceGetUuid) X(hipGetDeviceProperties)    \
+    X(hipGetDevicePropertiesR0600) X(hipDeviceCanAccessPeer) X(hipDeviceEnablePeerAccess)          \
+    X(hipDeviceDisablePeerAccess) X(hipExtGetLinkTypeAndHopCount) X(hipSetDevice)                  \
+    X(hipMemGetInfo) X(hipMalloc) X(hipHostMalloc) X(hipHostRegister) X(hipHostGetDevicePointer)   \
+    X(hipMallocManaged) X(hipMemPrefetchAsync) X(hipMemAdvise) X(hipMemcpyAsync)                   \
+    X(hipMemcpyPeerAsync) X(hipMemcpy) X(hipMallocAsync) X(hipDeviceGetDefaultMemPool)             \
+    X(hipMemPoolSetAttribute) X(hipMemcpyBatchAsync) X(hipMemcpy2DAsync)                           \
+    X(hipStreamBeginCapture) X(hipStreamEndCapture) X(hipGraphInstantiate) X(hipGraphLaunch)       \
+    X(hipStreamCreateWithFlags) X(hipStreamSynchronize) X(hipStreamWaitEvent) X(hipEventCreate)    \
+    X(hipEventRecord) X(hipEventSynchronize) X(hipEventElapsedTime) X(hipModuleLoadData)           \
+    X(hipModuleGetFunction) X(hipModuleLaunchKernel)                                               \
     X(hiprtcCreateProgram) X(hiprtcCompileProgram) X(hiprtcGetProgramLogSize)                      \
     X(hiprtcGetProgramLog) X(hiprtcGetCodeSize) X(hiprtcGetCode) X(hiprtcDestroyProgram)
 /* clang-format on */
@@ -108,8 +109,23 @@ hipError_t standin_unlock(hipError_t result);
     X(CAPTURE, "captures")
 #define STANDIN_OBJECT(name, text) STANDIN_##name,
 enum standin_object { STANDIN_OBJECT_LIST(STANDIN_OBJECT) STANDIN_OBJECTS };
-extern unsigned standin_live[STANDIN_OBJECTS]; /* under the lock */
-extern char standin_told[4096];                /* what roctx was told first; under the lock */
+/* First in each of them but ranges and captures. What is not in the list of its kind is none. */
+struct standin_head {
+    struct standin_head *next;
+    enum standin_object kind;
+    int device; /* which was current when it was opened */
+};
+/* Under the lock. */
+extern struct standin_head *standin_open[STANDIN_OBJECTS];
+extern unsigned standin_live[STANDIN_OBJECTS];
+/* With the lock held. */
+void standin_keep(void *object, enum standin_object kind);
+bool standin_is(const void *object, enum standin_object kind);
+/* False if there is none. */
+bool standin_forget(const void *object, enum standin_object kind);
+/* Takes the lock; frees what is forgotten. */
+hipError_t standin_close(void *object, enum standin_object kind, hipError_t unknown);
+extern char standin_told[4096]; /* what roctx was told first; under the lock */
 /* The blocks of the latest kernel that copies, for the trace; under the lock. */
 extern unsigned standin_last_copy_blocks;
 

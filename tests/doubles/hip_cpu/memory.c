@@ -9,15 +9,11 @@
 #define ALIGNMENT 4096
 
 struct allocation {
-    struct allocation *next;
-    enum standin_object kind; /* one of the first four */
-    int device;               /* of STANDIN_DEVICE_MEMORY, and of a registration */
+    struct standin_head head; /* of one of the first four kinds */
     bool portable;            /* a registration that is good for other devices too */
     char *base;
     size_t bytes;
 };
-
-static struct allocation *allocations; /* under the lock */
 
 /* ---- the list; all with the lock held ---- */
 
@@ -25,11 +21,13 @@ static struct allocation *allocations; /* under the lock */
 static struct allocation *find(const void *address, size_t bytes)
 {
     uintptr_t first = (uintptr_t)address;
-    for (struct allocation *known = allocations; known != NULL; known = known->next) {
-        uintptr_t base = (uintptr_t)known->base;
-        if (first < base + known->bytes && base < first + bytes)
-            return known;
-    }
+    for (int kind = STANDIN_DEVICE_MEMORY; kind <= STANDIN_MANAGED_MEMORY; kind++)
+        for (struct standin_head *at = standin_open[kind]; at != NULL; at = at->next) {
+            struct allocation *known = (struct allocation *)at;
+            uintptr_t base = (uintptr_t)known->base;
+            if (first < base + known->bytes && base < first + bytes)
+                return known;
+        }
     return NULL;
 }
 
@@ -43,9 +41,8 @@ static bool contains(const struct allocation *known, const void *address, size_t
 static size_t used_bytes(int device)
 {
     size_t used = 0;
-    for (const struct allocation *known = allocations; known != NULL; known = known->next)
-        if (known->kind == STANDIN_DEVICE_MEMORY && known->device == device)
-            used += known->bytes;
+    for (const struct standin_head *at = standin_open[STANDIN_DEVICE_MEMORY]; at; at = at->next)
+        used += at->device == device ? ((const struct allocation *)at)->bytes : 0;
     return used;
 }
 
@@ -53,23 +50,18 @@ static hipError_t note(enum standin_object kind, void *base, size_t bytes, bool 
 {
     struct allocation *known = malloc(sizeof *known);
     REFUSE_IF(known == NULL, hipErrorOutOfMemory);
-    *known = (struct allocation){.next = allocations,
-                                 .kind = kind,
-                                 .device = standin_current,
-                                 .portable = portable,
-                                 .base = base,
-                                 .bytes = bytes};
-    allocations = known;
-    standin_live[kind]++;
+    *known = (struct allocation){.portable = portable, .base = base, .bytes = bytes};
+    standin_keep(known, kind);
     return hipSuccess;
 }
 
 /* Whether kernels of the device reach it. */
 static bool reaches(int device, const struct allocation *known)
 {
-    if (known->kind == STANDIN_DEVICE_MEMORY)
-        return standin_peer_is_open(device, known->device);
-    return known->kind != STANDIN_REGISTRATION || known->portable || known->device == device;
+    if (known->head.kind == STANDIN_DEVICE_MEMORY)
+        return standin_peer_is_open(device, known->head.device);
+    return known->head.kind != STANDIN_REGISTRATION || known->portable ||
+           known->head.device == device;
 }
 
 bool standin_is_reachable(const void *address, int device)
@@ -110,15 +102,12 @@ static hipError_t release(void *address, enum standin_object kind, enum standin_
 {
     pthread_mutex_lock(&standin_lock);
     standin_finish_all();
-    struct allocation **place = &allocations;
-    while (*place != NULL && (*place)->base != address)
-        place = &(*place)->next;
-    struct allocation *known = *place;
-    bool fits = known != NULL && (known->kind == kind || known->kind == other);
+    struct allocation *known = find(address, 1);
+    bool fits = known != NULL && known->base == address &&
+                (known->head.kind == kind || known->head.kind == other);
     if (fits) {
-        *place = known->next;
-        standin_live[known->kind]--;
-        if (known->kind != STANDIN_REGISTRATION)
+        (void)standin_forget(known, known->head.kind);
+        if (known->head.kind != STANDIN_REGISTRATION)
             free(known->base);
         free(known);
     }
@@ -178,14 +167,14 @@ hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t *pool, int device)
 {
     STANDIN_ENTER(hipDeviceGetDefaultMemPool);
     REFUSE_IF(pool == NULL || !standin_is_device(device), hipErrorInvalidValue);
-    *pool = (hipMemPool_t)&allocations;
+    *pool = (hipMemPool_t)&keeps_all;
     return hipSuccess;
 }
 
 hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, void *value)
 {
     STANDIN_ENTER(hipMemPoolSetAttribute);
-    bool fits = pool == (hipMemPool_t)&allocations && value != NULL &&
+    bool fits = pool == (hipMemPool_t)&keeps_all && value != NULL &&
                 attribute == hipMemPoolAttrReleaseThreshold;
     keeps_all = fits && *(const uint64_t *)value == UINT64_MAX;
     return fits ? hipSuccess : hipErrorInvalidValue;
@@ -195,7 +184,7 @@ hipError_t hipMemPoolTrimTo(hipMemPool_t pool, size_t kept)
 {
     STANDIN_ENTER(hipMemPoolTrimTo);
     (void)kept;
-    return pool == (hipMemPool_t)&allocations ? hipSuccess : hipErrorInvalidValue;
+    return pool == (hipMemPool_t)&keeps_all ? hipSuccess : hipErrorInvalidValue;
 }
 
 hipError_t hipHostMalloc(void **address, size_t bytes, unsigned flags)
@@ -228,7 +217,7 @@ hipError_t hipHostRegister(void *address, size_t bytes, unsigned flags)
     const struct allocation *other = find(address, bytes);
     if (other == NULL)
         result = note(STANDIN_REGISTRATION, address, bytes, (flags & hipHostRegisterPortable) != 0);
-    else if (other->kind == STANDIN_DEVICE_MEMORY)
+    else if (other->head.kind == STANDIN_DEVICE_MEMORY)
         result = hipErrorInvalidValue;
     pthread_mutex_unlock(&standin_lock);
     return result;
@@ -246,9 +235,10 @@ hipError_t hipHostGetDevicePointer(void **device_address, void *address, unsigne
     REFUSE_IF(device_address == NULL || flags != 0, hipErrorInvalidValue);
     pthread_mutex_lock(&standin_lock);
     const struct allocation *known = find(address, 1);
-    bool fits = known != NULL &&
-                (known->kind == STANDIN_HOST_MEMORY || known->kind == STANDIN_REGISTRATION) &&
-                reaches(standin_current, known);
+    bool fits =
+        known != NULL &&
+        (known->head.kind == STANDIN_HOST_MEMORY || known->head.kind == STANDIN_REGISTRATION) &&
+        reaches(standin_current, known);
     pthread_mutex_unlock(&standin_lock);
     REFUSE_IF(!fits, hipErrorInvalidValue);
     *device_address = address;
@@ -269,7 +259,7 @@ static hipError_t check_managed(const void *address, size_t bytes, int device)
 {
     REFUSE_IF(device != hipCpuDeviceId && !standin_is_device(device), hipErrorInvalidDevice);
     const struct allocation *known = bytes > 0 ? find(address, bytes) : NULL;
-    REFUSE_IF(known == NULL || known->kind != STANDIN_MANAGED_MEMORY ||
+    REFUSE_IF(known == NULL || known->head.kind != STANDIN_MANAGED_MEMORY ||
                   !contains(known, address, bytes),
               hipErrorInvalidValue);
     return hipSuccess;
@@ -301,7 +291,7 @@ hipError_t hipMemAdvise(const void *address, size_t bytes, hipMemoryAdvise advic
 
 static bool is_of(const struct allocation *memory, enum standin_object kind)
 {
-    return memory != NULL && memory->kind == kind; /* NULL is pageable memory */
+    return memory != NULL && memory->head.kind == kind; /* NULL is pageable memory */
 }
 
 /* Whether copies of the kind may have the two ends. */
@@ -407,8 +397,8 @@ hipError_t hipMemcpy(void *to, const void *from, size_t bytes, hipMemcpyKind kin
 static bool lies_on(int device, const void *address, size_t bytes)
 {
     const struct allocation *known = find(address, bytes);
-    return known != NULL && known->kind == STANDIN_DEVICE_MEMORY && known->device == device &&
-           contains(known, address, bytes);
+    return known != NULL && known->head.kind == STANDIN_DEVICE_MEMORY &&
+           known->head.device == device && contains(known, address, bytes);
 }
 
 /* Without access between the two HIP stages the copy itself: no reason to refuse it. */
@@ -429,4 +419,60 @@ hipError_t hipMemcpyPeerAsync(void *to, int to_device, const void *from, int fro
         result = standin_copy(&operation, stream);
     pthread_mutex_unlock(&standin_lock);
     return result;
+}
+
+/* ---- many copies by one call: batches and rows ---- */
+
+/* With the lock held. */
+static hipError_t copy_all(void **targets, void **sources, const size_t *sizes, size_t count,
+                           size_t *failed, hipStream_t stream)
+{
+    REFUSE_IF(standin_stream_device(stream) < 0, hipErrorInvalidHandle);
+    REFUSE_IF(*standin_captured(stream) != NULL,
+              hipErrorStreamCaptureUnsupported); /* AMD's copies at once, and captures nothing */
+    for (size_t i = 0; i < count; i++) {
+        struct standin_operation operation = {.kind = STANDIN_COPY,
+                                              .to = targets[i],
+                                              .from = sources[i],
+                                              .bytes = sizes[i],
+                                              .way = hipMemcpyDefault};
+        hipError_t result = sizes[i] > 0 ? standin_copy(&operation, stream) : hipErrorInvalidValue;
+        if (result != hipSuccess) {
+            *failed = i;
+            return result;
+        }
+    }
+    return hipSuccess;
+}
+
+__attribute__((visibility("default"))) xb_hip_copy_batch hipMemcpyBatchAsync;
+hipError_t hipMemcpyBatchAsync(void **targets, void **sources, size_t *sizes, size_t count,
+                               struct xb_hip_copy_attributes *attributes, size_t *firsts,
+                               size_t attribute_count, size_t *failed, hipStream_t stream)
+{
+    STANDIN_ENTER(hipMemcpyBatchAsync);
+    hipError_t result = standin_check_batch(targets, sources, sizes, count, attributes, firsts,
+                                            attribute_count, failed);
+    if (result != hipSuccess)
+        return result;
+    *failed = SIZE_MAX;
+    return STANDIN_LOCKED(copy_all(targets, sources, sizes, count, failed, stream));
+}
+
+hipError_t hipMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                            size_t bytes, size_t rows, hipMemcpyKind kind, hipStream_t stream)
+{
+    STANDIN_ENTER(hipMemcpy2DAsync);
+    REFUSE_IF(bytes > to_pitch || bytes > from_pitch || to_pitch > INT32_MAX ||
+                  from_pitch > INT32_MAX,
+              hipErrorInvalidPitchValue);
+    struct standin_operation operation = {.kind = STANDIN_COPY,
+                                          .to = to,
+                                          .from = from,
+                                          .bytes = rows > 0 ? bytes : 0,
+                                          .rows = rows,
+                                          .to_pitch = to_pitch,
+                                          .from_pitch = from_pitch,
+                                          .way = kind};
+    return STANDIN_LOCKED(standin_copy(&operation, stream));
 }

@@ -11,12 +11,10 @@ struct ihipModuleSymbol_t {
 };
 
 struct ihipModule_t {
-    struct ihipModule_t *next;
-    int device;
+    struct standin_head head;
     struct ihipModuleSymbol_t functions[XB_GPU_KERNELS];
 };
 
-static struct ihipModule_t *modules;
 unsigned standin_last_copy_blocks; /* under the lock */
 
 uint64_t standin_hash(const void *data, size_t bytes)
@@ -57,44 +55,18 @@ hipError_t hipModuleLoadData(hipModule_t *module, const void *image)
         return result;
     struct ihipModule_t *loaded = calloc(1, sizeof *loaded);
     REFUSE_IF(loaded == NULL, hipErrorOutOfMemory);
-    loaded->device = standin_current;
     for (size_t i = 0; i < XB_GPU_KERNELS; i++)
         loaded->functions[i].kernel = &standin_kernels[i];
     pthread_mutex_lock(&standin_lock);
-    loaded->next = modules;
-    modules = loaded;
-    standin_live[STANDIN_MODULE]++;
+    standin_keep(loaded, STANDIN_MODULE);
     pthread_mutex_unlock(&standin_lock);
     *module = loaded;
     return hipSuccess;
 }
 
-/* The place that points to a module, or the list's end. With the lock held. */
-static struct ihipModule_t **find(hipModule_t module)
-{
-    struct ihipModule_t **place = &modules;
-    while (*place != NULL && *place != module)
-        place = &(*place)->next;
-    return place;
-}
-
-static hipError_t unload(hipModule_t module)
-{
-    pthread_mutex_lock(&standin_lock);
-    struct ihipModule_t **place = find(module);
-    bool known = *place != NULL;
-    if (known) {
-        *place = module->next;
-        standin_live[STANDIN_MODULE]--;
-        free(module);
-    }
-    pthread_mutex_unlock(&standin_lock);
-    return known ? hipSuccess : hipErrorInvalidHandle;
-}
-
 hipError_t hipModuleUnload(hipModule_t module)
 {
-    STANDIN_FREE(hipModuleUnload, unload(module));
+    STANDIN_FREE(hipModuleUnload, standin_close(module, STANDIN_MODULE, hipErrorInvalidHandle));
 }
 
 hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *name)
@@ -102,7 +74,8 @@ hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, con
     STANDIN_ENTER(hipModuleGetFunction);
     REFUSE_IF(function == NULL || name == NULL, hipErrorInvalidValue);
     pthread_mutex_lock(&standin_lock);
-    hipError_t result = *find(module) != NULL ? hipErrorNotFound : hipErrorInvalidHandle;
+    hipError_t result =
+        standin_is(module, STANDIN_MODULE) ? hipErrorNotFound : hipErrorInvalidHandle;
     for (size_t i = 0; result == hipErrorNotFound && i < XB_GPU_KERNELS; i++) {
         if (strcmp(standin_kernels[i].name, name) == 0) {
             *function = &module->functions[i];
@@ -116,10 +89,10 @@ hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, con
 /* Whether the function belongs to a module of the device. With the lock held. */
 static bool is_loaded(hipFunction_t function, int device)
 {
-    for (const struct ihipModule_t *loaded = modules; loaded != NULL; loaded = loaded->next)
+    for (const struct standin_head *at = standin_open[STANDIN_MODULE]; at != NULL; at = at->next)
         for (size_t i = 0; i < XB_GPU_KERNELS; i++)
-            if (&loaded->functions[i] == function)
-                return loaded->device == device;
+            if (&((const struct ihipModule_t *)at)->functions[i] == function)
+                return at->device == device;
     return false;
 }
 

@@ -14,7 +14,52 @@
 
 /* Spins before it sleeps: who is woken mostly finds it taken for another moment. */
 pthread_mutex_t standin_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+struct standin_head *standin_open[STANDIN_OBJECTS];
 unsigned standin_live[STANDIN_OBJECTS];
+
+/* ---- what is open ---- */
+
+void standin_keep(void *object, enum standin_object kind)
+{
+    struct standin_head *head = object;
+    *head = (struct standin_head){standin_open[kind], kind, standin_current};
+    standin_open[kind] = head;
+    standin_live[kind]++;
+}
+
+/* The place that points to it, or the list's end. */
+static struct standin_head **place_of(const void *object, enum standin_object kind)
+{
+    struct standin_head **place = &standin_open[kind];
+    while (*place != NULL && *place != object)
+        place = &(*place)->next;
+    return place;
+}
+
+bool standin_is(const void *object, enum standin_object kind)
+{
+    return *place_of(object, kind) != NULL;
+}
+
+bool standin_forget(const void *object, enum standin_object kind)
+{
+    struct standin_head **place = place_of(object, kind);
+    if (*place == NULL)
+        return false;
+    *place = (*place)->next;
+    standin_live[kind]--;
+    return true;
+}
+
+hipError_t standin_close(void *object, enum standin_object kind, hipError_t unknown)
+{
+    pthread_mutex_lock(&standin_lock);
+    bool known = standin_forget(object, kind);
+    pthread_mutex_unlock(&standin_lock);
+    REFUSE_IF(!known, unknown);
+    free(object);
+    return hipSuccess;
+}
 
 /* ---- counting, failing, and the end ---- */
 
@@ -82,16 +127,7 @@ static bool is_named(const char *variable, enum standin_call call, unsigned long
 
 static bool closes(enum standin_call call)
 {
-    static const enum standin_call closing[] = {
-        CALL_hipFree,          CALL_hipHostFree,         CALL_hipHostUnregister,
-        CALL_hipStreamDestroy, CALL_hipEventDestroy,     CALL_hipModuleUnload,
-        CALL_hipGraphDestroy,  CALL_hipGraphExecDestroy, CALL_hipFreeAsync,
-        CALL_hipMemPoolTrimTo,
-    };
-    for (size_t i = 0; i < sizeof closing / sizeof closing[0]; i++)
-        if (closing[i] == call)
-            return true;
-    return false;
+    return call <= CALL_hipMemPoolTrimTo;
 }
 
 /*
@@ -208,3 +244,52 @@ __attribute__((destructor)) static void end(void)
         _exit(97);
     }
 }
+
+/* ---- AMD's roctx, which a profiler puts into a program. The backend finds it only in one that is
+ * linked to this library, or where LD_PRELOAD names it. ---- */
+
+char standin_told[4096];
+
+const char *standin_told_profiler(void)
+{
+    return standin_told;
+}
+
+static int note(char letter, int object, int change)
+{
+    pthread_mutex_lock(&standin_lock);
+    size_t length = strlen(standin_told);
+    if (length + 1 < sizeof standin_told)
+        standin_told[length] = letter;
+    standin_live[object] += (unsigned)change;
+    pthread_mutex_unlock(&standin_lock);
+    return 0;
+}
+
+#pragma GCC visibility push(default)
+
+int roctxRangePushA(const char *name)
+{
+    char letter = 'c';
+    if (strncmp(name, "sample", 6) == 0)
+        letter = strncmp(name, "samples of ", 11) == 0 ? 'S' : 's';
+    return note(letter, STANDIN_RANGE, 1);
+}
+
+int roctxRangePop(void)
+{
+    return note(')', STANDIN_RANGE, -1);
+}
+
+/* Thread 0 is all of them. */
+int roctxProfilerResume(uint64_t thread)
+{
+    return note(thread == 0 ? '<' : '?', STANDIN_CAPTURE, 1);
+}
+
+int roctxProfilerPause(uint64_t thread)
+{
+    return note(thread == 0 ? '>' : '?', STANDIN_CAPTURE, -1);
+}
+
+#pragma GCC visibility pop

@@ -17,14 +17,12 @@ struct standin_record {
 };
 
 struct ihipEvent_t {
-    struct ihipEvent_t *next;
-    int device;
+    struct standin_head head;
     struct standin_record *latest; /* NULL: never recorded */
 };
 
 struct ihipStream_t {
-    struct ihipStream_t *next;
-    int device;
+    struct standin_head head;
     pthread_t worker;
     struct standin_operation *first, *last;
     pthread_cond_t asked; /* for the worker: the first operation, or closing */
@@ -37,8 +35,6 @@ struct ihipStream_t {
 
 /* For who waits for a stream or an event: an operation is done, or a stream is gone. */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static struct ihipStream_t *streams;
-static struct ihipEvent_t *events;
 static uint64_t operations;
 
 /* ---- the worker ---- */
@@ -133,10 +129,7 @@ static void *work(void *argument)
 
 int standin_stream_device(hipStream_t stream)
 {
-    for (const struct ihipStream_t *open = streams; open != NULL; open = open->next)
-        if (open == stream && !open->closing)
-            return open->device;
-    return -1;
+    return standin_is(stream, STANDIN_STREAM) && !stream->closing ? stream->head.device : -1;
 }
 
 struct ihipGraph **standin_captured(hipStream_t stream)
@@ -201,11 +194,11 @@ void standin_finish(hipStream_t stream)
 void standin_finish_all(void)
 {
     uint64_t number = operations;
-    const struct ihipStream_t *stream = streams;
+    const struct standin_head *stream = standin_open[STANDIN_STREAM];
     while (stream != NULL) {
-        if (is_busy(stream, number)) {
+        if (is_busy((const struct ihipStream_t *)stream, number)) {
             pthread_cond_wait(&changed, &standin_lock);
-            stream = streams; /* one may have been closed meanwhile */
+            stream = standin_open[STANDIN_STREAM]; /* one may have been closed meanwhile */
         } else {
             stream = stream->next;
         }
@@ -221,16 +214,13 @@ hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned flags)
               hipErrorInvalidValue);
     struct ihipStream_t *opened = calloc(1, sizeof *opened);
     REFUSE_IF(opened == NULL, hipErrorOutOfMemory);
-    opened->device = standin_current;
     pthread_cond_init(&opened->asked, NULL);
     if (pthread_create(&opened->worker, NULL, work, opened) != 0) {
         free(opened);
         return hipErrorOutOfMemory;
     }
     pthread_mutex_lock(&standin_lock);
-    opened->next = streams;
-    streams = opened;
-    standin_live[STANDIN_STREAM]++;
+    standin_keep(opened, STANDIN_STREAM);
     pthread_mutex_unlock(&standin_lock);
     *stream = opened;
     return hipSuccess;
@@ -248,11 +238,7 @@ static hipError_t destroy_stream(hipStream_t stream)
     REFUSE_IF(!known, hipErrorInvalidHandle);
     pthread_join(stream->worker, NULL);
     pthread_mutex_lock(&standin_lock);
-    struct ihipStream_t **place = &streams;
-    while (*place != stream)
-        place = &(*place)->next;
-    *place = stream->next;
-    standin_live[STANDIN_STREAM]--;
+    (void)standin_forget(stream, STANDIN_STREAM);
     if (stream->captured != NULL)
         standin_drop_graph(stream->captured);
     pthread_cond_broadcast(&changed);
@@ -282,24 +268,13 @@ hipError_t hipStreamSynchronize(hipStream_t stream)
 
 /* ---- events ---- */
 
-static bool is_event(hipEvent_t event)
-{
-    for (const struct ihipEvent_t *open = events; open != NULL; open = open->next)
-        if (open == event)
-            return true;
-    return false;
-}
-
 hipError_t hipEventCreate(hipEvent_t *event)
 {
     STANDIN_ENTER(hipEventCreate);
     struct ihipEvent_t *opened = calloc(1, sizeof *opened);
     REFUSE_IF(opened == NULL, hipErrorOutOfMemory);
-    opened->device = standin_current;
     pthread_mutex_lock(&standin_lock);
-    opened->next = events;
-    events = opened;
-    standin_live[STANDIN_EVENT]++;
+    standin_keep(opened, STANDIN_EVENT);
     pthread_mutex_unlock(&standin_lock);
     *event = opened;
     return hipSuccess;
@@ -308,15 +283,10 @@ hipError_t hipEventCreate(hipEvent_t *event)
 static hipError_t destroy_event(hipEvent_t event)
 {
     pthread_mutex_lock(&standin_lock);
-    struct ihipEvent_t **place = &events;
-    while (*place != NULL && *place != event)
-        place = &(*place)->next;
-    bool known = *place != NULL;
+    bool known = standin_forget(event, STANDIN_EVENT);
     if (known) {
-        *place = event->next;
         drop(event->latest);
         free(event);
-        standin_live[STANDIN_EVENT]--;
     }
     pthread_mutex_unlock(&standin_lock);
     return known ? hipSuccess : hipErrorInvalidHandle;
@@ -330,7 +300,8 @@ hipError_t hipEventDestroy(hipEvent_t event)
 static hipError_t record(hipEvent_t event, hipStream_t stream)
 {
     int device = standin_stream_device(stream);
-    REFUSE_IF(device < 0 || !is_event(event) || event->device != device, hipErrorInvalidHandle);
+    REFUSE_IF(device < 0 || !standin_is(event, STANDIN_EVENT) || event->head.device != device,
+              hipErrorInvalidHandle);
     REFUSE_IF(stream->captured != NULL,
               hipErrorStreamCaptureUnsupported); /* AMD's would make it a part of the graph */
     struct standin_record *latest = calloc(1, sizeof *latest);
@@ -359,7 +330,7 @@ hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned fla
     REFUSE_IF(flags != 0, hipErrorInvalidValue);
     pthread_mutex_lock(&standin_lock);
     hipError_t result = hipSuccess;
-    if (standin_stream_device(stream) < 0 || !is_event(event)) {
+    if (standin_stream_device(stream) < 0 || !standin_is(event, STANDIN_EVENT)) {
         result = hipErrorInvalidHandle;
     } else if (stream->captured != NULL) {
         result = hipErrorStreamCaptureUnsupported;
@@ -375,7 +346,7 @@ hipError_t hipEventSynchronize(hipEvent_t event)
 {
     STANDIN_ENTER(hipEventSynchronize);
     pthread_mutex_lock(&standin_lock);
-    bool known = is_event(event);
+    bool known = standin_is(event, STANDIN_EVENT);
     struct standin_record *awaited = known ? event->latest : NULL;
     if (awaited != NULL) {
         awaited->holders++;
@@ -389,8 +360,9 @@ hipError_t hipEventSynchronize(hipEvent_t event)
 
 static hipError_t elapsed(float *milliseconds, hipEvent_t start, hipEvent_t stop)
 {
-    REFUSE_IF(!is_event(start) || !is_event(stop) || start->device != stop->device ||
-                  start->latest == NULL || stop->latest == NULL,
+    REFUSE_IF(!standin_is(start, STANDIN_EVENT) || !standin_is(stop, STANDIN_EVENT) ||
+                  start->head.device != stop->head.device || start->latest == NULL ||
+                  stop->latest == NULL,
               hipErrorInvalidHandle);
     REFUSE_IF(!start->latest->done || !stop->latest->done, hipErrorNotReady);
     int64_t between_ns = stop->latest->time_ns - start->latest->time_ns;

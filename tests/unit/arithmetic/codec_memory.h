@@ -8,7 +8,7 @@
 #include "xferbench/format.h"
 
 /* Exactly so many bytes, aligned as chunks are: AddressSanitizer sees an access behind them. */
-static inline unsigned char *aligned_bytes(size_t bytes)
+static inline void *aligned_bytes(size_t bytes)
 {
     void *memory = NULL;
     assert_int_equal(0, posix_memalign(&memory, XB_FORMAT_ALIGNMENT, bytes));
@@ -85,4 +85,35 @@ static inline void made_bytes(unsigned char *bytes, size_t count, bool text)
         if (at < count) /* so that it is never quite the same */
             bytes[at++] = (unsigned char)(made_number(&random) >> (text ? 29 : 0));
     }
+}
+
+/* A format without loss. */
+struct coder {
+    uint64_t (*bound)(uint64_t bytes);
+    uint64_t (*encode)(const void *source, uint64_t bytes, void *target);
+    void (*decode)(const void *encoded, uint64_t encoded_bytes, void *target, uint64_t bytes,
+                   uint64_t offset, struct xb_decode_report *report);
+};
+
+/* Encodes and decodes. The caller frees what it became, which is no longer than it must be. */
+static inline unsigned char *encode_by(const struct coder *coder, const void *source,
+                                       uint64_t bytes, uint64_t *encoded_bytes)
+{
+    unsigned char *copy = aligned_copy(source, (size_t)bytes);
+    uint64_t bound = coder->bound(bytes);
+    unsigned char *encoded = aligned_bytes((size_t)bound);
+    memset(encoded, 0xA5, (size_t)bound);
+    *encoded_bytes = coder->encode(copy, bytes, encoded);
+    assert_true(*encoded_bytes <= bound);
+    unsigned char *exact = aligned_copy(encoded, (size_t)*encoded_bytes);
+    free(encoded);
+    struct target target = target_open((size_t)bytes);
+    struct xb_decode_report report = {0, XB_NONE_REFUSED};
+    coder->decode(exact, *encoded_bytes, target.bytes, bytes, 0, &report);
+    assert_int_equal(0, report.refused_blocks);
+    assert_true(report.first_refused == XB_NONE_REFUSED);
+    assert_memory_equal(copy, target.bytes, (size_t)bytes);
+    target_close(&target);
+    free(copy);
+    return exact;
 }

@@ -23,25 +23,10 @@ static struct xb_decode_report decode(const unsigned char *encoded, uint64_t enc
     return report;
 }
 
-/* Encodes and decodes. The caller frees what it became. */
 static unsigned char *encode(const void *source, uint64_t bytes, uint64_t *encoded_bytes)
 {
-    unsigned char *copy = aligned_copy(source, (size_t)bytes);
-    uint64_t bound = xb_lz4_bound(bytes);
-    unsigned char *encoded = aligned_bytes((size_t)bound);
-    memset(encoded, 0xA5, (size_t)bound);
-    *encoded_bytes = xb_lz4_encode(copy, bytes, encoded);
-    assert_true(*encoded_bytes <= bound);
-    unsigned char *exact = aligned_copy(encoded, (size_t)*encoded_bytes);
-    free(encoded);
-    struct target target = target_open((size_t)bytes);
-    struct xb_decode_report report = decode(exact, *encoded_bytes, &target);
-    assert_int_equal(0, report.refused_blocks);
-    assert_true(report.first_refused == XB_NONE_REFUSED);
-    assert_memory_equal(copy, target.bytes, (size_t)bytes);
-    target_close(&target);
-    free(copy);
-    return exact;
+    return encode_by(&(struct coder){xb_lz4_bound, xb_lz4_encode, xb_lz4_decode}, source, bytes,
+                     encoded_bytes);
 }
 
 TEST(sizes_come_back)

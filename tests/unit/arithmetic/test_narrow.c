@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
+#include "codec_memory.h"
 #include "codecs/codec.h"
 #include "codecs/formats.h"
 #include "codecs/widen.h"
 #include "random.h"
-#include "testing.h"
 
 #include <math.h>
 
@@ -24,14 +24,6 @@ static uint32_t bits_of(float value)
 {
     union xb_float_bits both = {.value = value};
     return both.bits;
-}
-
-static void *allocate(uint64_t bytes)
-{
-    void *memory = NULL;
-    if (posix_memalign(&memory, XB_FORMAT_ALIGNMENT, bytes + 1) != 0)
-        fail_msg("no memory");
-    return memory;
 }
 
 /* Skips the test where this CPU lacks its way. */
@@ -69,8 +61,8 @@ static unsigned code_at(const struct small *small, const void *made, uint64_t in
 static void what_is_widened_narrows_back(void **state)
 {
     const struct xb_narrow_way *way = way_of(state);
-    float *source = allocate(0x10000 * sizeof *source);
-    void *made = allocate(0x10000 * sizeof(uint16_t));
+    float *source = aligned_bytes(0x10000 * sizeof *source);
+    void *made = aligned_bytes(0x10000 * sizeof(uint16_t));
     for (size_t i = 0; i < COUNT_OF(smalls); i++) {
         const struct small *small = &smalls[i];
         unsigned codes = 2 * small->sign;
@@ -112,8 +104,8 @@ static void between_neighbours_the_nearest_is_taken(void **state)
 {
     const struct xb_narrow_way *way = way_of(state);
     uint64_t most = UINT64_C(6) * 0x8000;
-    float *source = allocate(most * sizeof *source);
-    void *made = allocate(most * sizeof(uint16_t));
+    float *source = aligned_bytes(most * sizeof *source);
+    void *made = aligned_bytes(most * sizeof(uint16_t));
     for (size_t i = 0; i < COUNT_OF(smalls); i++) {
         const struct small *small = &smalls[i];
         uint64_t count = 0;
@@ -167,8 +159,8 @@ static void special_values_are_known(void **state)
     };
     /* Twice: at the beginning, where vectors are whole, and at the end, where they are not. */
     enum { BEFORE = 64, COUNT = BEFORE + COUNT_OF(known) };
-    float *source = allocate(COUNT * sizeof *source);
-    void *made = allocate(COUNT * sizeof(uint16_t));
+    float *source = aligned_bytes(COUNT * sizeof *source);
+    void *made = aligned_bytes(COUNT * sizeof(uint16_t));
     for (size_t i = 0; i < COUNT; i++)
         source[i] = float_of(known[i % BEFORE % COUNT_OF(known)].bits);
     for (size_t i = 0; i < COUNT_OF(smalls); i++) {
@@ -189,18 +181,18 @@ static void special_values_are_known(void **state)
 /* That a way makes what plain C makes, in all formats, and writes nothing behind it. */
 static void same_as_plain(const struct xb_narrow_way *way, const float *source, uint64_t values)
 {
-    enum { GUARD = 64 };
+    const uint64_t guard = 64;
     for (int i = 0; i < XB_NARROW_FORMATS; i++) {
         enum xb_format format = (enum xb_format)i;
         uint64_t bytes = xb_narrow_bytes(format, values);
-        unsigned char *made = allocate(bytes + GUARD);
-        unsigned char *expected = allocate(bytes + GUARD);
-        memset(made, 0xA5, bytes + GUARD);
-        memset(expected, 0xA5, bytes + GUARD);
+        unsigned char *made = aligned_bytes(bytes + guard);
+        unsigned char *expected = aligned_bytes(bytes + guard);
+        memset(made, 0xA5, bytes + guard);
+        memset(expected, 0xA5, bytes + guard);
         way->narrow[i](source, values, made);
         assert_int_equal(xb_encode_plainly(format, source, values * sizeof *source, expected),
                          bytes);
-        for (uint64_t j = 0; j < bytes + GUARD; j++)
+        for (uint64_t j = 0; j < bytes + guard; j++)
             if (made[j] != expected[j])
                 fail_msg("%s of %llu values: byte %llu is %02x, not %02x", xb_format_name(format),
                          (unsigned long long)values, (unsigned long long)j, expected[j], made[j]);
@@ -222,7 +214,7 @@ static void every_exponent_is_the_same_as_plain(void **state)
     const struct xb_narrow_way *way = way_of(state);
     enum { FRACTIONS = 6 * 23 };
     uint64_t values = UINT64_C(512) * FRACTIONS;
-    float *source = allocate(values * sizeof *source);
+    float *source = aligned_bytes(values * sizeof *source);
     for (uint64_t i = 0; i < values; i++)
         source[i] = float_of((uint32_t)(i / FRACTIONS) << 23 | fraction((unsigned)(i % FRACTIONS)));
     same_as_plain(way, source, values);
@@ -234,7 +226,7 @@ static void random_bits_are_the_same_as_plain(void **state)
     const struct xb_narrow_way *way = way_of(state);
     uint64_t values = (UINT64_C(1) << 16) + 77;
     uint64_t random = 1;
-    float *source = allocate(values * sizeof *source);
+    float *source = aligned_bytes(values * sizeof *source);
     for (uint64_t i = 0; i < values; i++)
         source[i] = float_of((uint32_t)next_bits(&random));
     same_as_plain(way, source, values);
@@ -254,9 +246,7 @@ static void every_length_is_the_same_as_plain(void **state)
     uint64_t random = 2;
     for (uint64_t values = 0; values <= 200; values++) {
         /* A memory of its own, so that a sanitizer sees what is read behind it. */
-        float *source = NULL;
-        if (posix_memalign((void **)&source, XB_FORMAT_ALIGNMENT, values * sizeof *source) != 0)
-            fail_msg("no memory");
+        float *source = aligned_bytes(values * sizeof *source);
         for (uint64_t i = 0; i < values; i++)
             source[i] = (float)normal(&random);
         same_as_plain(way, source, values);

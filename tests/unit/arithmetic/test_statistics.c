@@ -23,17 +23,21 @@ TEST(samples_grow)
     xb_samples_free(&samples);
 }
 
+/* VALUE... or, of groups, VALUE... | VALUE... | ... */
 static void say_described(const struct row *row, char said[ROW_TEXT])
 {
     double values[30];
-    const char *at = row->part[0];
-    size_t n = 0;
+    size_t n = 0, sizes[ROW_PARTS] = {0};
     struct xb_statistics s;
     struct xb_error error;
-    for (char *end; *at != '\0'; at = end)
-        values[n++] = strtod(at, &end);
+    for (size_t i = 0; i < row->count; i++)
+        for (char *at = (char *)row->part[i]; *at != '\0'; sizes[i]++)
+            values[n++] = strtod(at, &at);
     memset(&s, 0xA5, sizeof s);
-    assert_int_equal(xb_statistics_compute(values, n, &s, &error), XB_OK);
+    enum xb_status status =
+        row->count == 1 ? xb_statistics_compute(values, n, &s, &error)
+                        : xb_statistics_compute_groups(values, sizes, row->count, &s, &error);
+    assert_int_equal(status, XB_OK);
     say_also(said, "n %zu, median %.13g", s.n, s.median);
     if (s.has_interval)
         say_also(said, ", from %.13g to %.13g", s.ci95_low, s.ci95_high);
@@ -42,6 +46,7 @@ static void say_described(const struct row *row, char said[ROW_TEXT])
     assert_true(values[0] == strtod(row->part[0], NULL)); /* they keep their order */
 }
 TEST_ROWS(values_are_described, say_described)
+TEST_ROWS(groups_bound_the_median_of_groups, say_described)
 
 /* Type 7 by hand: of n values the p-quantile lies (n - 1) p ranks above the least. */
 TEST(percentiles_of_many)
@@ -78,31 +83,6 @@ static void say_ranks(const struct row *row, char said[ROW_TEXT])
         say_also(said, "none");
 }
 TEST_ROWS(ranks_are_exact, say_ranks)
-
-/* Medians 3, 10, 5, 7, 1, 9 of groups: 1 to 10 bound the median of groups, whatever is in them. */
-TEST(groups_bound_the_median_of_groups)
-{
-    static const double values[] = {2, 3, 100, 10, 5, 5, 5, 5, 6, 8, 1, 9, 9};
-    static const size_t sizes[] = {3, 1, 4, 2, 1, 2};
-    struct xb_statistics s;
-    struct xb_error error;
-    assert_int_equal(xb_statistics_compute_groups(values, sizes, 6, &s, &error), XB_OK);
-    assert_int_equal(s.n, 13);
-    assert_true(s.has_interval);
-    assert_true(s.ci95_low == 1 && s.ci95_high == 10);
-    assert_true(s.median == 5 && s.min == 1 && s.max == 100); /* of the values */
-}
-
-TEST(few_groups_have_no_interval)
-{
-    static const double values[] = {1, 2, 3, 4, 5, 6, 7, 8};
-    static const size_t sizes[] = {2, 2, 2, 1, 1};
-    struct xb_statistics s;
-    struct xb_error error;
-    assert_int_equal(xb_statistics_compute_groups(values, sizes, 5, &s, &error), XB_OK);
-    assert_false(s.has_interval);
-    assert_true(s.median == 4.5);
-}
 
 /* The definition in whole numbers, for every n for which 40 * 2^n fits in 64 bits. */
 TEST(ranks_follow_the_definition)

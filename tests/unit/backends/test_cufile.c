@@ -4,10 +4,9 @@
 #include "backends/cuda/cufile.h"
 #include "backends/verify.h"
 #include "doubles/fake_cufile.h"
-#include "testing.h"
+#include "rows.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,106 +114,74 @@ FIXTURE_TEST(a_file_that_ends_is_a_failure)
     assert_non_null(strstr(error.message, "20 bytes too early"));
 }
 
-FIXTURE_TEST(failures_keep_their_names)
+/* What comes of a call, in the words of its error. */
+static void say_outcome(char said[ROW_TEXT], enum xb_status status)
 {
-    const struct {
-        ssize_t result;
-        int code;
-        const char *name;
-    } failures[] = {{-1, EIO, "EIO"},
-                    {-5014, 0, "CU_FILE_CUDA_POINTER_RANGE_ERROR"},
-                    {-5008, 0, "CU_FILE_IO_NOT_SUPPORTED"},
-                    {-5999, 0, "CUfileOpError"}};
-    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
-        fake->read_result = failures[i].result;
-        fake->read_errno = failures[i].code;
-        assert_int_equal(xb_cufile_reads_read(&reads, 4096, memory, sizeof memory, 0, 1, &error),
-                         XB_ERR_RUNTIME);
-        assert_int_equal(error.status, XB_ERR_RUNTIME);
-        assert_int_equal(error.native_code,
-                         failures[i].result == -1 ? failures[i].code : -failures[i].result);
-        assert_string_equal(error.native_name, failures[i].name);
-        assert_string_equal(error.call, "cuFileRead");
-        assert_non_null(strstr(error.message, "4096"));
-    }
+    assert_int_equal(error.status, status);
+    say_also(said, "%s: %s gives %d, %s: %s", status == XB_ERR_RUNTIME ? "failed" : "unsupported",
+             error.call, (int)error.native_code, error.native_name, error.message);
 }
 
-FIXTURE_TEST(a_refused_file_is_unsupported)
+/* "what is read of it | errno": of a read at 4096. */
+static void say_read(const struct row *row, char said[ROW_TEXT])
 {
-    const struct {
-        int code;
-        enum xb_status status;
-        const char *name;
-    } refusals[] = {{5008, XB_ERR_UNSUPPORTED, "CU_FILE_IO_NOT_SUPPORTED"},
-                    {5018, XB_ERR_UNSUPPORTED, "CU_FILE_INVALID_FILE_TYPE"},
-                    {5011, XB_ERR_RUNTIME, "CU_FILE_CUDA_DRIVER_ERROR"},
-                    {5030, XB_ERR_RUNTIME, "CU_FILE_INTERNAL_ERROR"}};
+    assert_int_equal(start(NULL), 0);
+    fake->read_result = atoi(row->part[0]);
+    fake->read_errno = (int)row_number(row, 1);
+    say_outcome(said, xb_cufile_reads_read(&reads, 4096, memory, sizeof memory, 0, 1, &error));
+    assert_int_equal(end(NULL), 0);
+}
+TEST_ROWS(failures_keep_their_names, say_read)
+
+/* "code": CUDA's, which counts for one of them alone, is 719. */
+static void say_opened(const struct row *row, char said[ROW_TEXT])
+{
+    struct xb_cufile_reads refused;
+    assert_int_equal(start(NULL), 0);
     fake->cuda_code = 719;
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        struct xb_cufile_reads refused;
-        fake->register_code = refusals[i].code;
-        assert_int_equal(xb_cufile_reads_open(&refused, descriptor, &error), refusals[i].status);
-        assert_int_equal(error.native_code, refusals[i].code);
-        assert_string_equal(error.native_name, refusals[i].name);
-        assert_string_equal(error.call, "cuFileHandleRegister");
-        assert_int_equal(strstr(error.message, "719") != NULL, refusals[i].code == 5011);
-    }
+    fake->register_code = (int)row_number(row, 0);
+    say_outcome(said, xb_cufile_reads_open(&refused, descriptor, &error));
+    assert_int_equal(end(NULL), 0);
 }
+TEST_ROWS(a_refused_file_is_unsupported, say_opened)
 
-static void expect_way(bool is_direct, const char *said)
+static void say_way(char said[ROW_TEXT])
 {
-    struct xb_file_way way = {.is_direct = !is_direct};
+    struct xb_file_way way = {.is_direct = false};
     assert_int_equal(xb_cufile_reads_way(&reads, &way, &error), XB_OK);
-    assert_int_equal(way.is_direct, is_direct);
-    if (strstr(way.how, said) == NULL)
-        fail_msg("'%s' does not say '%s'", way.how, said);
+    say_also(said, "%s: %s", way.is_direct ? "direct" : "not direct", way.how);
     assert_true(strlen(way.how) + 1 < sizeof way.how); /* nothing was cut off */
 }
 
-/* What others read before does not count. One read through the host's memory is no direct way. */
-FIXTURE_TEST(what_is_counted_is_told)
+/* "reads by nvidia-fs | by P2PDMA | through the host's memory": what others read before does not
+ * count. Numbers of many digits are set as the library's own. */
+static void say_counted(const struct row *row, char said[ROW_TEXT])
 {
-    fake->way = FAKE_CUFILE_NVFS;
-    read_it(&reads, 0, 0, 4096);
-    read_it(&reads, 0, 0, 4096);
-    expect_way(true, "cuFile 1.15, as it counts reads: 2 by nvidia-fs, 0 by P2PDMA, 0 in");
-    fake->way = FAKE_CUFILE_P2P;
-    read_it(&reads, 0, 0, 4096);
-    expect_way(true, "2 by nvidia-fs, 1 by P2PDMA, 0 in compatibility mode");
-    fake->way = FAKE_CUFILE_POSIX;
-    read_it(&reads, 0, 0, 4096);
-    expect_way(false, "2 by nvidia-fs, 1 by P2PDMA, 1 in compatibility mode (through");
-    fake->counted[FAKE_CUFILE_POSIX] = UINT64_C(12345678901);
-    fake->counted[FAKE_CUFILE_NVFS] = UINT64_C(12345678901);
-    fake->counted[FAKE_CUFILE_P2P] = UINT64_C(12345678901);
-    expect_way(false, "memory)");
+    assert_int_equal(start(NULL), 0);
+    for (size_t i = 0; i < 3; i++) {
+        fake->way = i == 0 ? FAKE_CUFILE_NVFS : i == 1 ? FAKE_CUFILE_P2P : FAKE_CUFILE_POSIX;
+        for (uint64_t k = 0; k < row_number(row, i) % 10; k++)
+            read_it(&reads, 0, 0, 4096);
+        fake->counted[fake->way] += row_number(row, i) / 10 * 10;
+    }
+    say_way(said);
+    assert_int_equal(end(NULL), 0);
 }
+TEST_ROWS(what_is_counted_is_told, say_counted)
 
-/* Without counts only what the set-up rules out is certain. */
-FIXTURE_TEST(without_counts_the_set_up_is_told)
+/* "cuFile's version | of nvidia-fs | how it is controlled": without counts. */
+static void say_set_up(const struct row *row, char said[ROW_TEXT])
 {
-    const struct {
-        int version;
-        unsigned major, control;
-        bool is_direct;
-        const char *said;
-    } set_ups[] = {
-        {1090, 0, 2, false, "cuFile 1.9, by its set-up, not counted: compatibility mode, through"},
-        {1150, 0, 2, false, "not known whether past the host's memory (no nvidia-fs"},
-        {1090, 2, 2, false, "(with nvidia-fs, compatibility mode allowed)"},
-        {1150, 2, 2, false, "cuFile 1.15, not counted: not known"},
-        {1150, 2, 0, true, "nvidia-fs 2.20, compatibility mode not allowed"},
-        {0, 0, 0, false, "cuFile, not counted"},
-    };
+    assert_int_equal(start(NULL), 0);
     fake->counts_nothing = true;
     read_it(&reads, 0, 0, 4096);
-    for (size_t i = 0; i < sizeof set_ups / sizeof set_ups[0]; i++) {
-        fake->version = set_ups[i].version;
-        fake->nvfs_major = set_ups[i].major;
-        fake->nvfs_control = set_ups[i].control;
-        expect_way(set_ups[i].is_direct, set_ups[i].said);
-    }
+    fake->version = (int)row_number(row, 0);
+    fake->nvfs_major = (unsigned)row_number(row, 1);
+    fake->nvfs_control = (unsigned)row_number(row, 2);
+    say_way(said);
+    assert_int_equal(end(NULL), 0);
 }
+TEST_ROWS(without_counts_the_set_up_is_told, say_set_up)
 
 /* The real one does, now and then. The exit code and what was printed are kept. */
 FIXTURE_TEST(a_library_that_crashes_at_the_end_does_no_harm)

@@ -105,6 +105,16 @@ static void expect_mode(enum xb_status status, const struct xb_mode *mode)
 }
 #define REFUSE_MODE(mode) expect_mode(XB_ERR_INTERNAL, (mode))
 #define ACCEPT_MODE(mode) expect_mode(XB_OK, (mode))
+/* A change to what is as it should be, alone. */
+#define WITH(status, what, ...)                                                                    \
+    do {                                                                                           \
+        const __typeof__(what) right_ = (what);                                                    \
+        __VA_ARGS__;                                                                               \
+        expect_mode(status, &mode);                                                                \
+        (what) = right_;                                                                           \
+    } while (0)
+#define REFUSE_WITH(...) WITH(XB_ERR_INTERNAL, __VA_ARGS__)
+#define ACCEPT_WITH(...) WITH(XB_OK, __VA_ARGS__)
 
 static void says_nothing(struct xb_reading *reading)
 {
@@ -119,20 +129,12 @@ TEST(test_lines_of_the_reading_are_checked)
     struct xb_mode mode = *xb_mode_find("pageable");
     mode.reading = lines;
     ACCEPT_MODE(&mode);
-    mode.pairs = true;
-    REFUSE_MODE(&mode);
-    mode.pairs = false;
-    lines[0].say_of_sizes = says_nothing;
-    REFUSE_MODE(&mode); /* one of the two */
-    lines[0].say = NULL;
-    ACCEPT_MODE(&mode);
-    lines[0].code = NULL;
-    REFUSE_MODE(&mode);
-    lines[0] = (struct xb_reading_line){.label = "nobody", .code = "XB-NOTHING"};
-    REFUSE_MODE(&mode);
-    lines[0] = (struct xb_reading_line){
-        .label = "thirteen chrs", .code = "XB-NOTHING", .say = says_nothing};
-    REFUSE_MODE(&mode);
+    REFUSE_WITH(mode, mode.pairs = true);
+    REFUSE_WITH(lines[0], lines[0].say_of_sizes = says_nothing); /* one of the two */
+    ACCEPT_WITH(lines[0], lines[0].say_of_sizes = says_nothing, lines[0].say = NULL);
+    REFUSE_WITH(lines[0], lines[0].say = NULL);
+    REFUSE_WITH(lines[0], lines[0].code = NULL);
+    REFUSE_WITH(lines[0], lines[0].label = "thirteen chrs");
 }
 
 TEST(test_modes_are_checked)
@@ -146,17 +148,14 @@ TEST(test_modes_are_checked)
     } needed[] = {FIELD(name),    FIELD(summary), FIELD(description), FIELD(directions),
                   FIELD(variant), FIELD(buffers), FIELD(setup),       FIELD(prepare),
                   FIELD(submit),  FIELD(verify),  FIELD(by_default)};
-    struct xb_mode whole = *xb_mode_find("pageable");
-    whole.variant_option = NULL;
-    whole.variant = "malloc";
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        struct xb_mode mode = whole;
-        memset((char *)&mode + needed[i].at, 0, needed[i].bytes);
-        REFUSE_MODE(&mode);
-    }
-    whole.by_default = XB_D2D; /* which it does not know */
-    whole.directions = XB_H2D | XB_D2H;
-    REFUSE_MODE(&whole);
+    struct xb_mode mode = *xb_mode_find("pageable");
+    mode.variant_option = NULL;
+    mode.variant = "malloc";
+    for (size_t i = 0; i < COUNT_OF(needed); i++)
+        REFUSE_WITH(mode, memset((char *)&mode + needed[i].at, 0, needed[i].bytes));
+    mode.by_default = XB_D2D; /* which it does not know */
+    mode.directions = XB_H2D | XB_D2H;
+    REFUSE_MODE(&mode);
 }
 
 TEST(test_parameters_of_modes_are_checked)
@@ -166,11 +165,8 @@ TEST(test_parameters_of_modes_are_checked)
     mode.parameters = XB_PARAMETERS({&option, NULL});
     mode.options = XB_OPTIONS(&option);
     ACCEPT_MODE(&mode);
-    option.default_text = NULL;
-    REFUSE_MODE(&mode);
-    option.default_text = "6";
-    mode.options = NULL;
-    REFUSE_MODE(&mode);
+    REFUSE_WITH(option, option.default_text = NULL);
+    REFUSE_WITH(mode, mode.options = NULL);
 }
 
 static enum xb_status run_nothing(struct xb_mode_context *context, const struct xb_turn *turn,
@@ -198,19 +194,13 @@ TEST(test_stages_of_modes_are_checked)
     mode.figures = figures;
     mode.references = NULL;
     ACCEPT_MODE(&mode);
-#define REFUSE_STAGE(field, value)                                                                 \
-    do {                                                                                           \
-        stages[1].field = value;                                                                   \
-        REFUSE_MODE(&mode);                                                                        \
-        stages[1] = right;                                                                         \
-    } while (0)
-    REFUSE_STAGE(run, NULL);
-    REFUSE_STAGE(engine, XB_ENGINE_HOST); /* not the first */
-    REFUSE_STAGE(name, "");
-    REFUSE_STAGE(name, "copy in");
-    REFUSE_STAGE(name, "read");
-    REFUSE_STAGE(busy, &stranger);
-    REFUSE_STAGE(wait, &stranger);
+    REFUSE_WITH(stages[1], stages[1].run = NULL);
+    REFUSE_WITH(stages[1], stages[1].engine = XB_ENGINE_HOST); /* not the first */
+    REFUSE_WITH(stages[1], stages[1].name = "");
+    REFUSE_WITH(stages[1], stages[1].name = "copy in");
+    REFUSE_WITH(stages[1], stages[1].name = "read");
+    REFUSE_WITH(stages[1], stages[1].busy = &stranger);
+    REFUSE_WITH(stages[1], stages[1].wait = &stranger);
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g"};
     for (size_t i = 0; i < XB_STAGES - 2; i++) {
         ACCEPT_MODE(&mode);
@@ -220,12 +210,9 @@ TEST(test_stages_of_modes_are_checked)
     REFUSE_MODE(&mode); /* one too many */
     stages[XB_STAGES].name = NULL;
     ACCEPT_MODE(&mode);
-    mode.submit = xb_mode_find("pinned")->submit;
-    REFUSE_MODE(&mode);
-    mode.stages = NULL;
-    ACCEPT_MODE(&mode);
-    mode.submit = xb_line_submit;
-    REFUSE_MODE(&mode);
+    REFUSE_WITH(mode, mode.submit = xb_mode_find("pinned")->submit);
+    ACCEPT_WITH(mode, mode.submit = xb_mode_find("pinned")->submit, mode.stages = NULL);
+    REFUSE_WITH(mode, mode.stages = NULL);
 }
 
 TEST(test_references_of_modes_are_checked)
@@ -236,16 +223,12 @@ TEST(test_references_of_modes_are_checked)
                                         {.figure = NULL}};
     mode.references = references;
     ACCEPT_MODE(&mode);
-    part.stages = 1u << 3;
-    REFUSE_MODE(&mode);
+    REFUSE_WITH(part, part.stages = 1u << 3);
     part.stages = 0; /* all */
-    references[0].submit = xb_line_submit;
-    REFUSE_MODE(&mode); /* either */
-    references[0].part = NULL;
     ACCEPT_MODE(&mode);
-    references[0].submit = NULL;
-    REFUSE_MODE(&mode); /* or */
-    references[0].part = &part;
+    REFUSE_WITH(references[0], references[0].submit = xb_line_submit); /* either */
+    REFUSE_WITH(references[0], references[0].part = NULL);             /* or */
+    ACCEPT_WITH(references[0], references[0].part = NULL, references[0].submit = xb_line_submit);
     mode.stages = NULL;
     mode.submit = xb_mode_find("pinned")->submit;
     REFUSE_MODE(&mode); /* no line to take it from */
@@ -262,14 +245,9 @@ TEST(test_latencies_of_modes_are_checked)
     latency.name = "another_latency";
     mode.figures = figures;
     ACCEPT_MODE(&mode);
-    latency.gates = false;
-    REFUSE_MODE(&mode);
-    latency.gates = true;
-    latency.unit = XB_UNIT_RATIO;
-    REFUSE_MODE(&mode);
-    latency.unit = XB_UNIT_SECONDS;
-    latency.more_is_better = true;
-    REFUSE_MODE(&mode);
+    REFUSE_WITH(latency, latency.gates = false);
+    REFUSE_WITH(latency, latency.unit = XB_UNIT_RATIO);
+    REFUSE_WITH(latency, latency.more_is_better = true);
 }
 
 static void refuse_device(const struct xb_backend *backend, uint32_t capability, const char *part)
@@ -319,7 +297,7 @@ TEST(test_everything_has_a_name)
     const char *const capabilities[] = {"register", "write-combined", "hold",  "kernels",
                                         "mapped",   "managed",        "batch", "graph",
                                         "rows",     "file",           "pool",  "pageable"};
-    assert_int_equal(XB_CAPABILITIES, sizeof capabilities / sizeof capabilities[0]);
+    assert_int_equal(XB_CAPABILITIES, COUNT_OF(capabilities));
     for (size_t i = 0; i < XB_CAPABILITIES; i++)
         assert_string_equal(xb_capability_names[i], capabilities[i]);
     assert_null(xb_capability_names[XB_CAPABILITIES]);

@@ -542,6 +542,19 @@ static int be_interrupted(void *argument, int channel)
     return 23;
 }
 
+/* The second time so many seconds later. */
+static int asked_twice(void *argument, int channel)
+{
+    (void)channel;
+    (void)signal(SIGTERM, SIG_DFL);
+    fault_clock.stands = true;
+    xb_interrupt_catch();
+    (void)raise(SIGTERM);
+    fault_clock.ahead_s += *(const int *)argument;
+    (void)raise(SIGTERM);
+    return xb_interrupt_count();
+}
+
 /* Has caught one signal when it says so, and then looks at nothing any more, as in a library that
  * hangs. */
 _Noreturn static int get_stuck(void *argument, int channel)
@@ -614,7 +627,8 @@ static void say_life(const struct row *row, char said[ROW_TEXT])
     } works[] = {{"leave", leave_with},          {"die", die_by},
                  {"wait", wait_for_word},        {"heedless", heedless},
                  {"heedful", heedful},           {"stopped", stopped},
-                 {"start nobody", start_nobody}, {"be interrupted", be_interrupted}};
+                 {"start nobody", start_nobody}, {"be interrupted", be_interrupted},
+                 {"asked twice", asked_twice}};
     int number = (int)row_number(row, 1);
     struct xb_child_task task = {.what = "it",
                                  .argument = &number,

@@ -438,6 +438,8 @@ static const char *const names[] = {
     "size", "sizes-from", "direction", "device", "help", "version", NULL,
 };
 static const char *const directions[] = {"h2d", "d2h", "bidir", NULL};
+static const char *const turned[] = {"d2h", "h2d", NULL};
+static const char *const streams[] = {"stream", "streams", "screams", NULL};
 static const char *const nothing[] = {NULL};
 static const char *const alone[] = {"pinned", NULL};
 
@@ -446,10 +448,8 @@ static void say_nearest(const struct row *row, char said[ROW_TEXT])
     static const struct {
         const char *name;
         const char *const *candidates;
-    } lists[] = {{"modes", all_modes},
-                 {"options", names},
-                 {"directions", directions},
-                 {"nothing", nothing},
+    } lists[] = {{"modes", all_modes}, {"options", names},   {"directions", directions},
+                 {"turned", turned},   {"streams", streams}, {"nothing", nothing},
                  {"alone", alone}};
     size_t i = 0;
     while (strcmp(lists[i].name, row->part[0]) != 0)
@@ -460,23 +460,8 @@ static void say_nearest(const struct row *row, char said[ROW_TEXT])
 
 TEST_ROWS(slips_are_near, say_nearest)
 TEST_ROWS(unique_prefix_is_near, say_nearest)
+TEST_ROWS(nearest_and_first_of_several_wins, say_nearest)
 TEST_ROWS(others_are_not_near, say_nearest)
-
-/* "h2h" is one letter from both. */
-TEST(first_of_equals_wins)
-{
-    static const char *const turned[] = {"d2h", "h2d", NULL};
-    assert_ptr_equal(xb_nearest("h2h", directions), directions[0]);
-    assert_ptr_equal(xb_nearest("h2h", turned), turned[0]);
-}
-
-TEST(nearest_of_several_wins)
-{
-    static const char *const words[] = {"stream", "streams", "screams", NULL};
-    assert_ptr_equal(xb_nearest("streems", words), words[1]);
-    assert_ptr_equal(xb_nearest("streem", words), words[0]);
-    assert_ptr_equal(xb_nearest("screems", words), words[2]);
-}
 
 /* Words on both sides of the longest one that is compared. */
 TEST(long_words_are_safe)

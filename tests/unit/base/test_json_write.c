@@ -3,7 +3,6 @@
 #include "base/json_write.h"
 #include "base/stream.h"
 #include "checks.h"
-#include "lacking_json.h"
 #include "rows.h"
 
 #include <errno.h>

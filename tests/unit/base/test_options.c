@@ -73,27 +73,6 @@ TEST(a_name_means_one_thing)
         }
 }
 
-/* The letters that docs and users rely on. */
-TEST(the_letters_are_these)
-{
-    static const struct {
-        const char *name;
-        char letter;
-    } letters[] = {{"mode", 'm'},    {"size", 's'},       {"direction", 'd'}, {"device", 'D'},
-                   {"backend", 'b'}, {"time-limit", 't'}, {"samples", 'n'},   {"output", 'o'},
-                   {"json", 'j'},    {"format", 'f'},     {"quiet", 'q'},     {"help", 'h'},
-                   {"version", 'V'}, {"alpha", 'a'},      {"gate", 'g'},      {"case", 'c'}};
-    for (size_t l = 0; l < sizeof letters / sizeof *letters; l++) {
-        size_t found = 0;
-        for (size_t i = 0; i < row_count; i++)
-            if (strcmp(rows[i].option->name, letters[l].name) == 0) {
-                assert_int_equal(rows[i].option->short_name, letters[l].letter);
-                found++;
-            }
-        assert_true(found > 0);
-    }
-}
-
 /* Completion offers files for them, and a forgotten argument is told from a file's name. */
 TEST(what_names_a_file_says_so)
 {

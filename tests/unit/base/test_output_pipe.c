@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* F_SETPIPE_SZ */
+#define _GNU_SOURCE /* nftw, F_SETPIPE_SZ */
 #include "base/clock.h"
 #include "base/stream.h"
 #include "faults.h"
+#include "fixture_tree.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <math.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define PIECE 4096
 
@@ -41,14 +37,14 @@ static void behind_look(long ready)
     other = -1;
 }
 
-static int begin(NO_STATE)
+static int begin(void **state)
 {
     clear_faults();
     faults[FAULT_POLL] = (struct fault){.before = before_look, .behind = behind_look};
-    return 0;
+    return enter_tree(state);
 }
 
-#define PIPE_TEST(name) TEST_WITH(name, begin, NULL)
+#define PIPE_TEST(name) TEST_WITH(name, begin, leave_tree)
 
 /* Writes six pieces and says what came of it. */
 static int write_pieces_to(FILE *stream)
@@ -90,17 +86,11 @@ PIPE_TEST(a_slow_reader_has_one_time_for_all)
 /* It hangs where the write blocks: the alarm ends it. */
 PIPE_TEST(another_writer_may_fill_the_fifo)
 {
-    const char *parent = getenv("TMPDIR");
-    char folder[PATH_MAX];
-    char path[PATH_MAX + 8];
-    snprintf(folder, sizeof folder, "%s/xferbench-test-XXXXXX", parent != NULL ? parent : "/tmp");
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/fifo", folder);
-    assert_int_equal(mkfifo(path, 0600), 0);
-    reader = open(path, O_RDONLY | O_NONBLOCK);
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    reader = open("fifo", O_RDONLY | O_NONBLOCK);
     assert_true(fcntl(reader, F_SETPIPE_SZ, PIECE) >= PIECE);
-    int writer = other = open(path, O_WRONLY);
-    int fd = xb_fifo_open(path, 0);
+    int writer = other = open("fifo", O_WRONLY);
+    int fd = xb_fifo_open("fifo", 0);
     assert_true(fd >= 0);
     FILE *stream = xb_pipe_stream(fd, 0);
     assert_non_null(stream);
@@ -109,6 +99,4 @@ PIPE_TEST(another_writer_may_fill_the_fifo)
     alarm(0);
     close(writer);
     close(reader);
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(rmdir(folder), 0);
 }

@@ -16,6 +16,13 @@ TEST_ROWS(what_is_not_seen_is_written_out, say_plain)
 TEST_ROWS(what_is_no_utf8_is_written_out, say_plain)
 TEST_ROWS(no_command_of_a_ci_system_is_left, say_plain)
 
+/* How many bytes the first character has; 0 for none. */
+static void say_length(const struct row *row, char said[ROW_TEXT])
+{
+    say_also(said, "%zu", xb_utf8_length(row->part[0]));
+}
+TEST_ROWS(utf8_is_told_from_other_bytes, say_length)
+
 TEST(what_does_not_fit_is_left_out_whole)
 {
     char plain[6];

@@ -82,11 +82,9 @@ TEST(colours_are_codes_of_the_terminal)
 
 TEST(all_else_has_one_width_and_no_colours)
 {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = open_memstream(&text, &length);
+    struct xb_memory_text text = {.text = NULL};
+    FILE *memory = xb_memory_text_begin(&text);
     FILE *null = fopen("/dev/null", "w");
-    assert_non_null(memory);
     assert_non_null(null);
     setenv("COLUMNS", "70", 1);
     setenv("LC_ALL", "C.UTF-8", 1);
@@ -100,8 +98,8 @@ TEST(all_else_has_one_width_and_no_colours)
         assert_string_equal(xb_colour_end(streams[i], XB_COLOUR_BAD), "");
     }
     fclose(null);
-    fclose(memory);
-    free(text);
+    xb_memory_text_end(&text);
+    free(text.text);
 }
 
 /* "width | text": in lines that fit, or with a label and an indentation. */

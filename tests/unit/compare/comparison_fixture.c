@@ -331,10 +331,10 @@ static void set_fact_of(UNTOLD, char **words)
         defaults = make_record(1);
         request.defaults = &defaults;
     }
-    for (struct xb_record *record = NULL; (record = next_side(words[1], record)) != NULL;) {
-        const char *name = kept(record, words[2]), *value = kept(record, words[3]);
-        (words[0][0] == 'f' ? set_fact : set_option)(record, name, value);
-    }
+    for (struct xb_record *record = NULL; (record = next_side(words[1], record)) != NULL;)
+        for (char **word = words + 2; *word != NULL; word += word[1] != NULL ? 2 : 1)
+            (words[0][0] == 'f' ? set_fact : set_option)(record, kept(record, word[0]),
+                                                         kept(record, word[1]));
 }
 
 /* ---- what is asked ---- */
@@ -465,7 +465,8 @@ char *comparison_text(xb_compare_writer *write, const struct xb_comparison *comp
     return text;
 }
 
-void assert_read_back(void)
+/* The result, written as JSON and read again, has the same table. */
+static void assert_read_back(void)
 {
     struct xb_error error;
     struct xb_comparison_file file;

@@ -17,7 +17,7 @@
  *     process SIDE PROCESSES WHAT        interrupted, late, deviceless; or failure="..."
  *     device SIDE PROCESSES INDEX [name=N] [link=SPEEDxWIDTH [by=STEP]] [packets=PAYLOAD/REQUEST]
  *     backend SIDE [NAME], driver SIDE [NAME], fact SIDE NAME [VALUE]
- *     option SIDE NAME [VALUE]           SIDE may also be "defaults"
+ *     option SIDE NAME [VALUE] [NAME VALUE]...    SIDE may also be "defaults"
  *     passing COUNT                      so many cases of pinned h2d that are the same in both
  *     gate TEXT, threshold TEXT, alpha A, force, strict
  *     compare                            and tells all that came of it. What is written as JSON
@@ -56,5 +56,3 @@ void compare(void);
 xb_compare_writer table_of_all;
 /* What is written of it; release with free(). */
 char *comparison_text(xb_compare_writer *write, const struct xb_comparison *comparison);
-/* The result, written as JSON and read again, has the same table. */
-void assert_read_back(void);

@@ -113,32 +113,6 @@ TEST(takes_a_number_that_a_file_lacks_for_the_first_by_default)
     }
 }
 
-TEST(ignores_what_only_selects)
-{
-    static const char *const names[] = {
-        "mode",      "size",      "direction",    "device",        "backend", "latency",
-        "pairs",     "quick",     "simultaneous", "host-memory",   "access",  "managed",
-        "peer-path", "deadline",  "json",         "csv",           "quiet",   "help",
-        "version",   "processes", "interleave",   "baseline-json", "chunk",   "streams",
-        "buffers",   "passes",    "threads",      "steps"};
-    static const char *const modes[] = {"peer",      "async",         "managed",
-                                        "zero-copy", "double-buffer", "resident"};
-    for (size_t i = 0; i < 3 * COUNT_OF(names); i++) { /* of both files, or of one */
-        begin(8, 8);
-        for (size_t k = 0; k < 2 * COUNT_OF(modes); k++) {
-            struct xb_record *record = k % 2 == 0 ? &before : &after;
-            measure(record, add_named(record, modes[k / 2], "h2d", MIB, false),
-                    &xb_figure_bandwidth, RATE, STEP);
-        }
-        if (i % 3 < 2)
-            set_option(&before, names[i / 3], "1");
-        if (i % 3 != 1)
-            set_option(&after, names[i / 3], "2");
-        compare();
-        assert_int_equal(result.difference_count, 0);
-    }
-}
-
 /* ---- the rest ---- */
 
 TEST(names_outcomes)

@@ -55,15 +55,7 @@ static void begin_again(void)
 /* A base of the golden cases, of a node called n1. Its first GPU has a slower attempt before. */
 static cJSON *link_tree(void)
 {
-    char *text = NULL;
-    size_t room = 0;
-    FILE *file = fopen(SOURCE "/tests/golden/bases/link/peers.json", "r");
-    assert_non_null(file);
-    assert_true(getdelim(&text, &room, '\0', file) > 0);
-    fclose(file);
-    cJSON *tree = cJSON_Parse(text);
-    free(text);
-    assert_non_null(tree);
+    cJSON *tree = golden_base("link/peers");
     put(tree, "host.node", "null");
     put(tree, "host.hostname", "\"n1\"");
     put(tree, "devices[1].uuid", "\"GPU-2\"");
@@ -161,31 +153,6 @@ FIXTURE_TEST(documents_say_of_their_nodes)
     run_cases("fleet/read", verbs, begin_again);
 }
 
-/* Of 40 times by a clock that counts by a 64th: equal GPUs may be a step apart. */
-FIXTURE_TEST(a_coarse_clock_is_scatter)
-{
-    char times[2][1024];
-    for (int fine = 0; fine < 2; fine++) {
-        size_t length = 0;
-        for (int i = 0; i < 40; i++)
-            length += (size_t)snprintf(times[fine] + length, sizeof times[fine] - length, "%s%.9g",
-                                       i == 0 ? "[" : ",",
-                                       1 + (i % 4) / 64.0 + (i == 39 ? 7 : 0) + fine * i * 1e-4);
-        snprintf(times[fine] + length, sizeof times[fine] - length, "]");
-        cJSON *tree = result_tree();
-        cJSON *row = cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "results"), 1);
-        cJSON_ReplaceItemInObject(row, "samples_s", cJSON_Parse(times[fine]));
-        take(tree);
-        assert_int_equal(fleet.left_out_count, 0);
-        const struct xb_fleet_value *value = &fleet.values[fleet.value_count - 1];
-        assert_string_equal(value->figure->unit, "s");
-        if (fine)
-            assert_true(isnan(value->scatter));
-        else
-            assert_true(fabs(value->scatter - 0.7413 / 64 / (1 + 2 / 64.0)) < 1e-4);
-    }
-}
-
 FIXTURE_TEST(many_keys_are_no_harm)
 {
     cJSON *tree = result_tree();
@@ -213,36 +180,6 @@ static void take_stream(const char *text)
     assert_int_equal(dup2(fileno(file), STDIN_FILENO), STDIN_FILENO);
     fclose(file);
     assert_int_equal(xb_fleet_read(&fleet, "-", &error), XB_OK);
-}
-
-FIXTURE_TEST(a_stream_has_many_documents)
-{
-    char *text = NULL;
-    cJSON *tree = result_tree();
-    char *pretty = cJSON_Print(tree);
-    assert_true(asprintf(&text, "noise\n%s\n{\"schema\":\"x\n%s\n%s", result_text, pretty,
-                         "{\"schema\":\"xferbench.list\"}") > 0);
-    take_stream(text);
-    assert_int_equal(fleet.source_count, 2);
-    assert_int_equal(fleet.sources[0].number, 1);
-    assert_int_equal(fleet.sources[1].number, 3);
-    assert_int_equal(fleet.left_out_count, 3);
-    assert_string_equal(fleet.left_out[0].what, "-, line 1");
-    assert_string_equal(fleet.left_out[1].what, "-, document 2, line 3");
-    assert_has(fleet.left_out[2].what, "-, document 4, line ");
-    cJSON_Delete(tree);
-    free(pretty);
-    free(text);
-}
-
-FIXTURE_TEST(the_only_document_has_no_number)
-{
-    take_stream(result_text);
-    assert_int_equal(fleet.sources[0].number, 0);
-    take_stream("{\"schema\":\"xferbench.list\"}");
-    assert_string_equal(fleet.left_out[0].what, "-");
-    take_stream("\n");
-    assert_string_equal(fleet.left_out[1].why, "it is empty");
 }
 
 /* More than are read at once. */
@@ -289,7 +226,6 @@ static void write_node(const char *root, const char *path, const char *name)
 static size_t entries_to_read = SIZE_MAX; /* until memory is short */
 
 FTSENT *__real_fts_read(FTS *tree);
-FTSENT *__wrap_fts_read(FTS *tree);
 
 FTSENT *__wrap_fts_read(FTS *tree)
 {
@@ -349,27 +285,6 @@ TREE_TEST(a_folder_is_read_in_the_order_of_names)
     assert_has(fleet.left_out[0].what, "/x.json");
     assert_has(fleet.left_out[0].why, "ELOOP");
     assert_has(fleet.left_out[1].why, "no regular file");
-    xb_fleet_free(&fleet);
-}
-
-TREE_TEST(what_cannot_be_read_is_left_out)
-{
-    const char *root = *state;
-    char path[PATH_MAX];
-    open_fleet(NULL);
-    assert_int_equal(xb_fleet_read(&fleet, root, &error), XB_OK);
-    assert_has(fleet.left_out[0].why, "no file that ends with .json");
-    snprintf(path, sizeof path, "%s/not-there", root);
-    assert_int_equal(xb_fleet_read(&fleet, path, &error), XB_OK);
-    assert_string_equal(fleet.left_out[1].what, path);
-    assert_has(fleet.left_out[1].why, "ENOENT");
-    assert_int_equal(xb_fleet_read(&fleet, "/dev/null", &error), XB_OK);
-    assert_has(fleet.left_out[2].why, "no regular file");
-    write_file(root, "named.txt", result_text); /* a file that is named may have any name */
-    snprintf(path, sizeof path, "%s/named.txt", root);
-    assert_int_equal(xb_fleet_read(&fleet, path, &error), XB_OK);
-    assert_int_equal(fleet.source_count, 1);
-    assert_int_equal(fleet.left_out_count, 3);
     xb_fleet_free(&fleet);
 }
 

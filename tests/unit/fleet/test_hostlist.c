@@ -4,6 +4,7 @@
 #include "cases.h"
 #include "fixture_tree.h"
 #include "fleet/write/formats.h"
+#include "random.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -91,13 +92,9 @@ TEST(a_name_has_at_most_255_characters)
     }
 }
 
-/* xorshift64: the same sets every time. */
 static unsigned draw(uint64_t *state, unsigned below)
 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return (unsigned)(*state >> 33) % below;
+    return (unsigned)(next_bits(state) % below);
 }
 
 static void make_name(uint64_t *state, char *name, size_t size)

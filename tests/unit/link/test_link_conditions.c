@@ -19,12 +19,6 @@ static struct {
     uint32_t sent;
 } world;
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
-bool __wrap_xb_cpu_times_read(const char *path, struct xb_cpu_times *times);
-struct xb_memory_probe *__wrap_xb_memory_probe_open(void);
-double __wrap_xb_memory_probe_time(struct xb_memory_probe *probe);
-void __wrap_xb_memory_probe_close(struct xb_memory_probe *probe);
-
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 {
     uint64_t us = clock == CLOCK_PROCESS_CPUTIME_ID ? world.own_us : world.time_us;

@@ -45,8 +45,6 @@ static void note_end(const struct xb_result *result)
 static pthread_t runner;
 static atomic_ulong readings; /* of hops, begun by the watch */
 
-bool __wrap_xb_pcie_hop_read(const char *root, const struct xb_pcie_hop *hop, double *speed_gts,
-                             unsigned *width);
 bool __real_xb_pcie_hop_read(const char *root, const struct xb_pcie_hop *hop, double *speed_gts,
                              unsigned *width);
 
@@ -65,9 +63,7 @@ static void wait_for_watch(size_t hops)
         sched_yield();
 }
 
-/* The linker puts the first in the other's place (tests/CMakeLists.txt). */
-enum xb_status __wrap_xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer,
-                                     struct xb_error *error);
+/* The linker puts __wrap_NAME in the place of NAME, which it calls __real_NAME (unit.cmake). */
 enum xb_status __real_xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer,
                                      struct xb_error *error);
 
@@ -89,8 +85,6 @@ enum xb_status __wrap_xb_run_execute(struct xb_run *run, const struct xb_run_obs
 static double busy_cpus;
 static uint64_t retrains;
 
-void __wrap_xb_conditions_close(struct xb_conditions *conditions,
-                                struct xb_link_conditions told[2]);
 void __real_xb_conditions_close(struct xb_conditions *conditions,
                                 struct xb_link_conditions told[2]);
 
@@ -105,8 +99,6 @@ void __wrap_xb_conditions_close(struct xb_conditions *conditions, struct xb_link
                                               .traffic_known = true,
                                               .retrains = retrains};
 }
-
-struct xb_memory_probe *__wrap_xb_memory_probe_open(void);
 
 struct xb_memory_probe *__wrap_xb_memory_probe_open(void)
 {
@@ -177,9 +169,8 @@ static void run_scenario(UNTOLD, char **words)
 }
 
 /* The same machine is to be tested anew. */
-static void run_again(UNTOLD, char **words)
+static void run_again(UNTOLD, NO_WORDS)
 {
-    (void)words;
     new_session();
 }
 
@@ -292,12 +283,17 @@ static void tell_all(FILE *told, bool with_words)
         fprintf(told, "no pairs: %s\n", session->no_pairs);
 }
 
-/* test [words]: with the reasons' words, where they are the same each time. */
-static void test_now(FILE *told, char **words)
+static void measure(void)
 {
     struct xb_error error = {.message = ""};
     assert_int_equal(xb_link_session_start(session, &error), XB_OK);
     assert_true(xb_link_session_wait(session));
+}
+
+/* test [words]: with the reasons' words, where they are the same each time. */
+static void test_now(FILE *told, char **words)
+{
+    measure();
     if (session->error.status != XB_OK)
         fprintf(told, "status %d: %s\n", (int)session->error.status, session->error.message);
     else
@@ -306,10 +302,9 @@ static void test_now(FILE *told, char **words)
 
 /* Measuring has no time left. Its process leaves by itself; the machine may take longer for that
  * than there is until the deadline, so that is not what is waited for. */
-static void run_too_late(FILE *told, char **words)
+static void run_too_late(FILE *told, NO_WORDS)
 {
     struct xb_error error;
-    (void)words;
     session->deadline = xb_clock_now() + 0.25; /* within the margin for the report */
     assert_int_equal(xb_link_session_start(session, &error), XB_OK);
     while (session->child.ended_at == 0)
@@ -336,7 +331,6 @@ TEST_CASES(sessions_find_what_is_wrong, "link/link_session", verbs, begin)
 /* Errors are counted while data moves: few samples would do for the bandwidth. */
 TEST(an_attempt_takes_its_time)
 {
-    struct xb_error error;
     begin();
     pcie_fixture_scenario(root, "healthy");
     set_limit(&session->limits.min_h2d, 1e6);
@@ -345,8 +339,7 @@ TEST(an_attempt_takes_its_time)
     ends = mmap(NULL, sizeof *ends, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(ends != MAP_FAILED);
     ends->least_samples = SIZE_MAX;
-    assert_int_equal(xb_link_session_start(session, &error), XB_OK);
-    assert_true(xb_link_session_wait(session));
+    measure();
     assert_int_equal(ends->cases, 2);
     assert_int_equal(ends->converged, 2);
     assert_int_equal(ends->least_samples, XB_STOP_MIN_SAMPLES);
@@ -356,28 +349,24 @@ TEST(an_attempt_takes_its_time)
 
 TEST(slow_devices_are_tried_again_later_and_later)
 {
-    struct xb_error error;
     begin();
     pcie_fixture_scenario(root, "healthy");
     session->spacing = 0.05;
     set_limit(&session->limits.min_h2d, 2e9);
     double started = xb_clock_now();
-    assert_int_equal(xb_link_session_start(session, &error), XB_OK);
-    assert_true(xb_link_session_wait(session));
+    measure();
     assert_int_equal(session->devices[0].attempt_count, 3);
     assert_true(xb_clock_now() - started >= 0.05 + 0.1); /* between the attempts */
 }
 
 TEST(memory_that_nothing_locates_is_not_far)
 {
-    struct xb_error error;
     begin();
     pcie_fixture_scenario(root, "healthy");
     set_limit(&session->limits.min_h2d, 0);
     setenv("HWLOC_SYNTHETIC", "numa:2 pu:2", 1);
     setenv("HWLOC_THISSYSTEM", "0", 1);
-    assert_int_equal(xb_link_session_start(session, &error), XB_OK);
-    assert_true(xb_link_session_wait(session));
+    measure();
     unsetenv("HWLOC_SYNTHETIC");
     unsetenv("HWLOC_THISSYSTEM");
     xb_link_session_judge(session, &report);

@@ -285,34 +285,22 @@ static void run_rate(UNTOLD, char **words)
     }
 }
 
-/* again LIST: these attempts begin anew. */
-static void run_again(UNTOLD, char **words)
+/* What became of attempts: again LIST, which begin anew; nothing LIST, in which nothing was read;
+ * unwatched, in which nobody watched the links, whatever stands where readings would be; steady,
+ * after which paths are what they were before. */
+static void run_attempt(UNTOLD, char **words)
 {
     EACH_ATTEMPT(attempt, words[1])
-    *attempt = healthy();
-}
-
-/* nothing LIST: in these attempts nothing was read. */
-static void run_nothing(UNTOLD, char **words)
-{
-    EACH_ATTEMPT(attempt, words[1])
-    memset(attempt, 0, sizeof *attempt);
-}
-
-/* unwatched: nobody watched the links, whatever stands where readings would be. */
-static void run_unwatched(UNTOLD, char **words)
-{
-    (void)words;
-    EACH_ATTEMPT(attempt, "*")
-    attempt->load.count = 0;
-}
-
-/* steady: after the transfers paths are what they were before. */
-static void run_steady(UNTOLD, char **words)
-{
-    (void)words;
-    EACH_ATTEMPT(attempt, "*")
-    attempt->after = attempt->at_rest;
+    {
+        if (strcmp(words[0], "again") == 0)
+            *attempt = healthy();
+        else if (strcmp(words[0], "nothing") == 0)
+            memset(attempt, 0, sizeof *attempt);
+        else if (strcmp(words[0], "unwatched") == 0)
+            attempt->load.count = 0;
+        else
+            attempt->after = attempt->at_rest;
+    }
 }
 
 /* limit NAME [VALUE SOURCE] [devices=LIST]. Without a value it is the default's again. */
@@ -398,10 +386,9 @@ static void tell_direction(FILE *told, const char *name, const struct xb_link_di
 }
 
 /* What else the verdict has. */
-static void tell_ways(FILE *told, char **words)
+static void tell_ways(FILE *told, NO_WORDS)
 {
     const struct xb_ceiling *ceiling = &verdicts[0].ceiling;
-    (void)words;
     judge();
     for (size_t i = 0; i < XB_LINK_WAYS; i++)
         tell_direction(told, item_of(WAYS, i), &verdicts[0].ways[i]);
@@ -482,11 +469,10 @@ static void tell_counts(FILE *told, char **words)
                         xb_nvlink_counters[j].many, facts.nvlinks.links[i].bits);
 }
 
-static void tell_under_load(FILE *told, char **words)
+static void tell_under_load(FILE *told, NO_WORDS)
 {
     unsigned generation = 9, width = 9;
     bool is_known = xb_link_under_load(&devices[0], &generation, &width);
-    (void)words;
     fprintf(told, "%s under load: Gen%u x%u\n", is_known ? "known" : "not known", generation,
             width);
 }
@@ -503,10 +489,10 @@ static const struct verb verbs[] = {
     {"hop", run_hop},
     {"rate", run_rate},
     {"slow", run_rate},
-    {"again", run_again},
-    {"nothing", run_nothing},
-    {"steady", run_steady},
-    {"unwatched", run_unwatched},
+    {"again", run_attempt},
+    {"nothing", run_attempt},
+    {"steady", run_attempt},
+    {"unwatched", run_attempt},
     {"limit", run_limit},
     {"expect", run_expect},
     {"tell-ways", tell_ways},

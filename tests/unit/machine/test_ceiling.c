@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* strtok_r */
 #include "machine/pcie.h"
 #include "rows.h"
-
-#include <math.h>
 
 static struct xb_pcie_control control_of(unsigned payload, unsigned read_request)
 {
@@ -40,88 +39,46 @@ TEST_ROWS(generations_and_raw_rates, say_rate)
 
 /* ---- a path ---- */
 
-/* A Gen5 x16 card behind a switch, whose link up is Gen4 x16 and has shorter packets. */
-static struct xb_pcie_path path_of_two(void)
+/* What a hop's words say: 32x16 what was seen of it, 512/4096 packets and read requests of its
+ * lower end, then of its upper one, "?" that the lower one does not tell them; "package" that it is
+ * on the package; "lower" or "upper" that this end is QEMU's. */
+static void read_hop(const char *text, struct xb_pcie_hop *hop, struct xb_pcie_seen *seen)
 {
-    struct xb_pcie_path path = {.present = true, .count = 2};
-    path.hops[0].lower.control = control_of(512, 4096);
-    path.hops[0].has_upper = true;
-    path.hops[1].lower.control = control_of(256, 512);
-    path.hops[1].has_upper = true;
-    path.hops[1].upper.control = control_of(512, 512);
-    return path;
+    struct xb_pcie_end *end = &hop->lower;
+    char words[200], *rest = NULL;
+    unsigned payload, request;
+    snprintf(words, sizeof words, "%s", text);
+    hop->has_upper = true;
+    for (char *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest))
+        if (sscanf(word, "%u/%u", &payload, &request) == 2) {
+            end->control = control_of(payload, request);
+            end = &hop->upper;
+        } else if (sscanf(word, "%lfx%u", &seen->speed_gts, &seen->width) == 2)
+            seen->readings = 1;
+        else if (strcmp(word, "package") == 0)
+            hop->on_package = true;
+        else if (strcmp(word, "?") == 0)
+            hop->lower.control.known = false;
+        else
+            (word[0] == 'l' ? &hop->lower : &hop->upper)->vendor = XB_VENDOR_QEMU;
 }
 
-static struct xb_pcie_load load_of_two(void)
+/* HOP | HOP [| absent] */
+static void say_path(const struct row *row, char said[ROW_TEXT])
 {
-    return (struct xb_pcie_load){.count = 2,
-                                 .hops = {{.readings = 1, .speed_gts = 32.0, .width = 16},
-                                          {.readings = 1, .speed_gts = 16.0, .width = 16}}};
+    struct xb_pcie_path path = {.present = row->count == 2, .count = 2};
+    struct xb_pcie_load load = {.count = 2};
+    size_t narrowest = 9;
+    for (size_t i = 0; i < 2; i++)
+        read_hop(row->part[i], &path.hops[i], &load.hops[i]);
+    struct xb_ceiling ceiling = xb_ceiling_of_path(&path, &load, &narrowest);
+    if (!ceiling.known) {
+        say_also(said, "not known");
+        return;
+    }
+    say_also(said, "hop %zu, %gx%u: %.2f and %.2f GB/s; %u%s, %u%s", narrowest, ceiling.speed_gts,
+             ceiling.width, ceiling.d2h / 1e9, ceiling.h2d / 1e9, ceiling.payload,
+             ceiling.payload_assumed ? " assumed" : "", ceiling.read_request,
+             ceiling.read_request_assumed ? " assumed" : "");
 }
-
-/* Gen4 x16, with the switch's payload and the card's read requests: 29.04 and 28.73 GB/s. */
-TEST(of_a_path_is_that_of_its_narrowest_link)
-{
-    const struct xb_pcie_path path = path_of_two();
-    const struct xb_pcie_load load = load_of_two();
-    size_t hop = 9;
-
-    struct xb_ceiling ceiling = xb_ceiling_of_path(&path, &load, &hop);
-    assert_int_equal(hop, 1);
-    assert_true(ceiling.known);
-    assert_true(ceiling.speed_gts == 16.0);
-    assert_int_equal(ceiling.payload, 256);
-    assert_int_equal(ceiling.read_request, 4096);
-    assert_false(ceiling.payload_assumed || ceiling.read_request_assumed);
-    assert_true(fabs(ceiling.h2d / 1e9 - 29.04) < 0.01 && fabs(ceiling.d2h / 1e9 - 28.73) < 0.01);
-}
-
-/* What was not seen is taken to carry more, but for the slot's own link. */
-TEST(of_a_path_needs_the_link_at_the_slot)
-{
-    struct xb_pcie_path path = path_of_two();
-    struct xb_pcie_load load = load_of_two();
-    size_t hop = 9;
-
-    load.hops[1].readings = 0;
-    assert_true(xb_ceiling_of_path(&path, &load, &hop).speed_gts == 32.0);
-    assert_int_equal(hop, 0);
-    load = load_of_two();
-    load.hops[0].readings = 0;
-    assert_false(xb_ceiling_of_path(&path, &load, &hop).known);
-    load = load_of_two();
-    path.hops[0].on_package = true; /* then the slot is behind it, and the card's own link is out */
-    load.hops[0].speed_gts = 2.5;
-    assert_true(xb_ceiling_of_path(&path, &load, &hop).speed_gts == 16.0);
-    path.present = false;
-    assert_false(xb_ceiling_of_path(&path, &load, &hop).known);
-}
-
-/* A virtual machine's switch below a port of QEMU's: neither is there. */
-TEST(of_a_path_leaves_out_what_is_emulated)
-{
-    struct xb_pcie_path path = path_of_two();
-    struct xb_pcie_load load = load_of_two();
-    size_t hop = 9;
-
-    load.hops[1].speed_gts = 2.5;
-    load.hops[1].width = 1;
-    path.hops[1].upper.vendor = XB_VENDOR_QEMU;
-    assert_true(xb_ceiling_of_path(&path, &load, &hop).speed_gts == 32.0);
-    assert_int_equal(hop, 0);
-    path.hops[1].upper.vendor = 0;
-    path.hops[1].lower.vendor = XB_VENDOR_QEMU;
-    assert_true(xb_ceiling_of_path(&path, &load, &hop).speed_gts == 32.0);
-}
-
-/* Where the card does not tell its packets, those of others make none known. */
-TEST(of_a_path_says_what_is_assumed)
-{
-    struct xb_pcie_path path = path_of_two();
-    const struct xb_pcie_load load = load_of_two();
-    size_t hop;
-
-    path.hops[0].lower.control.known = false;
-    struct xb_ceiling ceiling = xb_ceiling_of_path(&path, &load, &hop);
-    assert_true(ceiling.payload_assumed && ceiling.read_request_assumed);
-}
+TEST_ROWS(ceilings_of_paths, say_path)

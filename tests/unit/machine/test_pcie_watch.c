@@ -252,29 +252,6 @@ TREE_TEST(pauses_between_readings)
     stop(watch);
 }
 
-TREE_TEST(bears_odd_intervals)
-{
-    static const double intervals[] = {0.0, -1.0, -INFINITY, NAN};
-
-    pcie_fixture_scenario(*state, "healthy");
-    for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
-        struct xb_pcie_path path;
-        struct xb_pcie_watch *watch = NULL;
-        struct xb_error error;
-        xb_pcie_path_read(*state, DEVICE, &path);
-        assert_int_equal(watch_start(*state, DEVICE, &path, intervals[i], &watch, &error), XB_OK);
-        wait_reading();
-        wait_reading();
-        stop(watch);
-    }
-    struct xb_pcie_path path;
-    struct xb_pcie_watch *watch = NULL;
-    struct xb_error error;
-    xb_pcie_path_read(*state, DEVICE, &path);
-    assert_int_equal(watch_start(*state, DEVICE, &path, INFINITY, &watch, &error), XB_OK);
-    stop(watch);
-}
-
 TEST(refuses_a_name_that_is_too_long)
 {
     static char root[5000];

@@ -68,42 +68,6 @@ TEST(knows_this_machine)
     xb_topology_close(NULL);
 }
 
-TEST(has_nothing_to_bind_on_one_node)
-{
-    struct xb_topology *topology = open_synthetic("numa:1 pu:2", "1");
-    struct xb_binding binding;
-
-    assert_int_equal(xb_topology_node_count(topology), 1);
-    for (int node = -1; node <= 1; node++) {
-        xb_topology_bind(topology, node, -1, &binding);
-        assert_false(binding.bound);
-        assert_int_equal(binding.node, node);
-        assert_string_equal(binding.note, "one NUMA node: nothing to bind");
-        assert_true(binding.note_is_normal);
-        assert_explained(&binding);
-    }
-    xb_topology_close(topology);
-}
-
-TEST(warns_where_it_cannot_know)
-{
-    struct xb_topology *topology = open_synthetic("numa:4 pu:1", "1");
-    struct xb_binding binding;
-
-    assert_int_equal(xb_topology_node_count(topology), 4);
-    xb_topology_bind(topology, -1, -1, &binding);
-    assert_false(binding.bound);
-    assert_false(binding.note_is_normal);
-    assert_non_null(strstr(binding.note, "unknown"));
-    assert_explained(&binding);
-    xb_topology_bind(topology, 4, -1, &binding);
-    assert_false(binding.bound);
-    assert_false(binding.note_is_normal);
-    assert_non_null(strstr(binding.note, "node 4"));
-    assert_explained(&binding);
-    xb_topology_close(topology);
-}
-
 TEST(does_not_bind_to_another_machine)
 {
     struct xb_topology *topology = open_synthetic("numa:2 pu:1", "0");

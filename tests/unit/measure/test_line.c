@@ -503,13 +503,12 @@ RUN_TEST(each_call_failing)
     for (size_t i = 0; i < 2 * COUNT_OF(plans); i++) {
         struct xb_line_plan plan = plans[i / 2];
         plan.in_a_row = i % 2 != 0;
-        bool failed = true;
-        for (unsigned at = 1; failed; at += 1 + at / 8) {
+        for (unsigned n = 1; n > 0; n = next_failing(n, 1 + n / 8)) {
             struct bench b;
             struct xb_error error = {0};
             open_line(&b, &with_host, &plan);
-            xb_fake.fail_at = xb_fake.calls + at;
-            failed = xb_line_submit(&b.context, &error) != XB_OK;
+            fail_call(n);
+            bool failed = xb_line_submit(&b.context, &error) != XB_OK;
             assert_true(failed == (xb_fake.failures > 0));
             if (failed) {
                 assert_int_equal(error.native_code, 999);
@@ -522,14 +521,13 @@ RUN_TEST(each_call_failing)
 
 RUN_TEST(each_call_failing_while_it_opens)
 {
-    bool failed = true;
-    for (unsigned at = 1; failed; at++) {
+    for (unsigned n = 1; n > 0; n = next_failing(n, 1)) {
         struct bench b;
         struct xb_error error = {0};
         open_bench(&b, &with_host, of_parts.slots);
-        xb_fake.fail_at = xb_fake.calls + at;
-        failed = xb_line_open(&b.context, &of_parts, &error) != XB_OK;
-        assert_true(failed == (at <= of_parts.slots)); /* an event each */
+        fail_call(n);
+        bool failed = xb_line_open(&b.context, &of_parts, &error) != XB_OK;
+        assert_true(failed == (n <= of_parts.slots)); /* an event each */
         close_bench(&b);
     }
 }
@@ -543,7 +541,7 @@ RUN_TEST(a_failure_behind_a_hold_waits_for_nothing)
         struct xb_error error;
         open_line(&b, &without_host, &plan);
         b.context.hold = hold;
-        xb_fake.fail_at = xb_fake.calls + 7;
+        fail_call(7);
         assert_int_equal(xb_line_submit(&b.context, &error), XB_ERR_RUNTIME);
         assert_int_equal(atomic_load(&late.done), hold ? 0 : 6);
         close_bench(&b);

@@ -2,10 +2,8 @@
 #define _GNU_SOURCE
 /* What is planned and measured, where a test has to look into it. What each kind of case comes to:
  * test_runs.c. */
-#include "base/interrupt.h"
 #include "run_fixture.h"
 
-#include <signal.h>
 #include <sys/mman.h>
 
 /* ---- the plan ---- */
@@ -23,15 +21,6 @@ RUN_TEST(no_two_cases_share_a_pattern)
             unsigned long long b = f.run.results[k].test.seed;
             assert_true((a > b ? a - b : b - a) >= 1ULL << 40);
         }
-    finish(&f);
-}
-
-RUN_TEST(a_size_that_no_machine_has_is_refused)
-{
-    struct fixture f;
-    struct xb_error error = {0};
-    assert_int_equal(start(&f, WORDS("--size", "1000T"), &error), XB_ERR_USAGE);
-    assert_non_null(strstr(error.message, "can be had"));
     finish(&f);
 }
 
@@ -304,35 +293,4 @@ RUN_TEST(the_most_memory_of_an_iteration_is_told)
         }
         finish(&f);
     }
-}
-
-/* ---- a signal ---- */
-
-static void interrupt_at_third_sample(void *argument, const struct xb_run *run, size_t samples,
-                                      double bandwidth)
-{
-    hurry(argument, run, samples, bandwidth);
-    if (samples == 3)
-        raise(SIGTERM);
-}
-
-/* Last, because the signal stays noted. */
-RUN_TEST(an_interrupted_run_keeps_what_it_has)
-{
-    struct fixture f;
-    const struct xb_run_observer observer = {.progress = interrupt_at_third_sample};
-    xb_interrupt_catch();
-    execute(&f,
-            WORDS("--mode", "pinned", "--direction", "h2d", "--size", "64K,128K,256K",
-                  "--samples=1000"),
-            &observer);
-    const struct xb_result *first = &f.run.results[0];
-    expect_status(first, XB_RESULT_OK);
-    assert_int_equal(first->bandwidth.n, 3);
-    assert_int_equal(first->stop_reason, XB_STOP_INTERRUPTED);
-    assert_true(f.run.interrupted);
-    assert_true(f.run.deadline_met); /* it was not the deadline */
-    for (size_t i = 1; i < f.run.case_count; i++)
-        expect_reason(&f.run.results[i], XB_RESULT_SKIPPED, "interrupted before it began");
-    finish(&f);
 }

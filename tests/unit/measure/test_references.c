@@ -87,15 +87,13 @@ RUN_TEST(its_data_and_that_of_the_samples_are_proved)
 /* Whatever call fails: an error row, and every queue is closed. More coarsely as calls repeat. */
 RUN_TEST(a_call_that_fails_leaves_nothing_open)
 {
-    bool failed = true;
-    for (unsigned call = 1; failed; call += 1 + call / 16) {
+    for (unsigned n = 1; n > 0; n = next_failing(n, 1 + n / 16)) {
         struct fixture f;
         use_history(XB_DAMAGE_NONE, XB_DAMAGE_NONE);
         plan_line(&f, "--mode pinned --direction d2h --size 64K");
-        xb_fake.fail_at = xb_fake.calls + call;
+        fail_call(n);
         go(&f, NULL);
-        failed = xb_fake.failures > 0;
-        expect_all(&f, failed ? XB_RESULT_ERROR : XB_RESULT_OK);
+        expect_all(&f, xb_fake.failures > 0 ? XB_RESULT_ERROR : XB_RESULT_OK);
         assert_int_equal(seen.open, 0);
         finish(&f);
     }

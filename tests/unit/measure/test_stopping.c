@@ -122,18 +122,6 @@ TEST(looks_are_rare)
     }
 }
 
-TEST(reasons_have_names)
-{
-    static const char *const names[] = {[XB_STOP_CONVERGED] = "converged",
-                                        [XB_STOP_TIME_LIMIT] = "time-limit",
-                                        [XB_STOP_FIXED] = "fixed",
-                                        [XB_STOP_DEADLINE] = "deadline",
-                                        [XB_STOP_INTERRUPTED] = "interrupted",
-                                        [XB_STOP_NOT_YET] = "not-yet"};
-    for (size_t i = 0; i < COUNT_OF(names); i++)
-        assert_string_equal(xb_stop_reason_name((enum xb_stop_reason)i), names[i]);
-}
-
 TEST(times_agree_within_a_hundredth)
 {
     assert_true(xb_times_agree(1.0, 1.0));

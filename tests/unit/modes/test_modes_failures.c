@@ -92,10 +92,10 @@ static void start_struck(struct fixture *f, size_t way)
 RUN_TEST(test_each_call_failing_in_setup_gives_an_error_row)
 {
     for (size_t way = 0; way < COUNT_OF(struck); way++)
-        for (unsigned at = 1; at <= 120; at += STRIDE(at)) {
+        for (unsigned n = 1; n > 0 && n <= 120; n = next_failing(n, STRIDE(n))) {
             struct fixture f;
             start_struck(&f, way);
-            xb_fake.fail_at = at;
+            fail_call(n);
             go(&f, NULL);
             check_struck(&f);
             finish(&f);
@@ -103,20 +103,20 @@ RUN_TEST(test_each_call_failing_in_setup_gives_an_error_row)
 }
 
 /* The so-many-th call after a case's last warm-up sample fails, in every second case. */
-struct strike {
+struct later {
     size_t first; /* 0: in the run's first case, third, ...; 1: in the second, fourth, ... */
-    unsigned after;
+    unsigned n;
 };
 
-static void strike(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
+static void strike_later(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
 {
-    const struct strike *at = argument;
+    const struct later *at = argument;
     size_t cases_before = 0;
     hurry(NULL, run, samples, bandwidth);
     for (size_t i = 0; i < run->done_count; i++)
         cases_before += counts(&run->results[i]);
     if (samples == 0 && cases_before % 2 == at->first)
-        xb_fake.fail_at = xb_fake.calls + at->after;
+        xb_fake.fail_at = xb_fake.calls + at->n; /* beside those before it */
 }
 
 /* Strikes ever later, more coarsely as a case repeats itself, until nothing is struck: each case
@@ -124,16 +124,13 @@ static void strike(void *argument, const struct xb_run *run, size_t samples, dou
  * strikes that one. */
 static void strike_every_second(size_t way, size_t first)
 {
-    bool happened = true;
-    for (struct strike at = {.first = first, .after = 1}; happened;
-         at.after += LATER_STRIDE(at.after)) {
+    for (struct later at = {.first = first, .n = 1}; at.n > 0;
+         at.n = next_failing(at.n, LATER_STRIDE(at.n))) {
         struct fixture f;
-        const struct xb_run_observer observer = {.progress = strike, .argument = &at};
+        const struct xb_run_observer observer = {.progress = strike_later, .argument = &at};
         start_struck(&f, way);
-        assert_true(at.after < 100000);
         go(&f, &observer);
         check_struck(&f);
-        happened = xb_fake.failures > 0;
         finish(&f);
     }
 }

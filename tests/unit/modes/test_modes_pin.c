@@ -214,11 +214,11 @@ PIN_TEST(the_copy_on_the_host_is_timed_and_proved)
 PIN_TEST(nothing_is_left_after_a_failure)
 {
     for (size_t i = 0; xb_pin_words[i] != NULL; i++)
-        for (unsigned at = 1; at <= 40; at += 1 + at / 8) {
+        for (unsigned n = 1; n > 0; n = next_failing(n, 1 + n / 8)) {
             struct fixture f;
-            xb_fake.calls = 0;
-            xb_fake.fail_at = at;
-            run_line(&f, SIZE " --pin-by %s --direction h2d --samples=1", xb_pin_words[i]);
+            plan_line(&f, SIZE " --pin-by %s --direction h2d --samples=1", xb_pin_words[i]);
+            fail_call(n);
+            go(&f, NULL);
             finish(&f);
             assert_null(model.mapped);
         }

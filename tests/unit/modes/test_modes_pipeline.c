@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "every_mode.h"
 #include "modes/pipeline.h"
+#include "modes/readings/readings.h"
 #include "sanitized.h"
 
 #include <errno.h>
@@ -375,18 +376,16 @@ RUN_TEST(a_turn_that_fails_or_is_too_late_ends_the_case)
 /* Also of those that open the line: what is there of it is closed. */
 RUN_TEST(each_call_that_fails_is_an_error_row)
 {
-    bool failed = true;
-    for (unsigned at = 1; failed; at += 1 + at / 8) {
+    for (unsigned n = 1; n > 0; n = next_failing(n, 1 + n / 8)) {
         struct fixture f;
         size_t errors = 0;
         plan_turns(&f);
-        xb_fake.fail_at = xb_fake.calls + at;
+        fail_call(n);
         go(&f, NULL);
-        failed = xb_fake.failures > 0;
         for (size_t i = 0; i < f.run.case_count; i++)
             errors += f.run.results[i].row.status == XB_RESULT_ERROR ||
                       warns(&f.run.results[i], "the timeline could not be recorded");
-        assert_int_equal(errors > 0, failed);
+        assert_int_equal(errors > 0, xb_fake.failures > 0);
         assert_int_equal(turns.set_up, turns.taken_down);
         finish(&f);
     }
@@ -441,6 +440,15 @@ TEST(which_bytes_of_a_slot_only_one_item_writes)
         assert_int_equal(own.from, rows[i].from);
         assert_int_equal(own.until, rows[i].until);
     }
+}
+
+TEST(the_share_in_the_page_cache_has_a_word)
+{
+    assert_string_equal(xb_page_cache_word(NAN), "unknown");
+    assert_string_equal(xb_page_cache_word(0.001), "cold");
+    assert_string_equal(xb_page_cache_word(0.0011), "partly warm");
+    assert_string_equal(xb_page_cache_word(0.9989), "partly warm");
+    assert_string_equal(xb_page_cache_word(0.999), "warm");
 }
 
 /* A comparison that gates on a share must not call a busier device a regression. */

@@ -144,8 +144,9 @@ static uint64_t digest_of(const void *memory, size_t bytes)
     return digest;
 }
 
-/* The very bytes that were looked at when they were made: uniform low bits of integers, exponents
- * and mantissas of weights, and words with the frequencies of a language's (Zipf's law). */
+/* The very bytes that were looked at when they were made: uniform low bits of integers that have
+ * the upper ones of a block in common, exponents of [2^-6, 2) and mantissas of weights, and words
+ * with the frequencies of a language's (Zipf's law). */
 FIXTURE_TEST(what_is_made_up_stays_as_it_is)
 {
     static const struct {
@@ -169,25 +170,6 @@ FIXTURE_TEST(what_is_made_up_stays_as_it_is)
     free(text);
 }
 
-/* All values of a block of integers have their upper bits in common, and take all of the lower. */
-FIXTURE_TEST(integers_differ_in_their_low_bits)
-{
-    enum { BLOCKS = 8, LOW = 1 << XB_DATA_INTEGER_BITS };
-    uint32_t *values = fill("integers", SEED, BLOCKS * XB_DATA_BLOCK_VALUES * sizeof *values);
-    for (size_t block = 0; block < BLOCKS; block++) {
-        const uint32_t *first = &values[block * XB_DATA_BLOCK_VALUES];
-        uint32_t least = UINT32_MAX, most = 0;
-        for (size_t i = 0; i < XB_DATA_BLOCK_VALUES; i++) {
-            assert_int_equal(first[i] / LOW, first[0] / LOW);
-            least = first[i] < least ? first[i] : least;
-            most = first[i] > most ? first[i] : most;
-        }
-        assert_in_range(most - least, LOW * 9 / 10, LOW - 1);
-        assert_true(block == 0 || first[0] / LOW != first[-1] / LOW);
-    }
-    free(values);
-}
-
 FIXTURE_TEST(floats_are_a_smooth_signal_with_noise)
 {
     enum { VALUES = 64 * XB_DATA_BLOCK_VALUES };
@@ -206,24 +188,6 @@ FIXTURE_TEST(floats_are_a_smooth_signal_with_noise)
     }
     assert_in_range(alike, 0, VALUES / 50);
     assert_true(most - least > XB_DATA_FLOAT_RANGE / 4);
-    free(values);
-}
-
-/* Exponents of [2^-6, 2), each as frequent as another, and as many of either sign. */
-FIXTURE_TEST(weights_are_normal_in_small_formats)
-{
-    enum { VALUES = 64 * XB_DATA_BLOCK_VALUES, EXPONENTS = 7 };
-    uint32_t *values = fill_weights(SEED, VALUES * sizeof *values);
-    unsigned counts[EXPONENTS] = {0}, negative = 0;
-    for (size_t i = 0; i < VALUES; i++) {
-        uint32_t exponent = values[i] >> 23 & 0xff;
-        assert_in_range(exponent, 127 - 6, 127);
-        counts[exponent - (127 - 6)]++;
-        negative += values[i] >> 31;
-    }
-    for (size_t i = 0; i < EXPONENTS; i++)
-        assert_in_range(counts[i], VALUES / EXPONENTS * 9 / 10, VALUES / EXPONENTS * 11 / 10);
-    assert_in_range(negative, VALUES * 48 / 100, VALUES * 52 / 100);
     free(values);
 }
 

@@ -2,7 +2,6 @@
 /* What golden/reading cannot show: a mode of its own, rows that no file may have, and that the
  * documents have all codes. */
 #define _GNU_SOURCE /* strtok_r */
-#include "base/file_text.h"
 #include "base/stream.h"
 #include "checks.h"
 #include "reading/internal.h"
@@ -21,17 +20,9 @@ struct made {
 
 static int begin(void **state)
 {
-    char *text = NULL;
-    size_t length = 0;
-    struct xb_error error;
     struct made *made = calloc(1, sizeof *made);
     assert_non_null(made);
-    assert_int_equal(xb_file_text_read(SOURCE "/tests/golden/bases/run/node-of-no-rows.json",
-                                       1 << 20, false, &text, &length, &error),
-                     XB_OK);
-    made->tree = cJSON_Parse(text);
-    assert_non_null(made->tree);
-    free(text);
+    made->tree = golden_base("run/node-of-no-rows");
     *state = made;
     return 0;
 }
@@ -47,20 +38,15 @@ static int end(void **state)
 
 #define MADE_TEST(name) TEST_WITH(name, begin, end)
 
-static void add_figure(cJSON *row, const struct xb_figure *known, double median)
+static void add_figure(const struct made *made, cJSON *row, const struct xb_figure *known,
+                       double median)
 {
-    cJSON *figure = cJSON_CreateObject();
+    cJSON *figure = cJSON_Duplicate(at(made->tree, "templates.figure"), true);
     cJSON_AddStringToObject(figure, "name", known->name);
     cJSON_AddStringToObject(figure, "unit", known->unit);
     cJSON_AddBoolToObject(figure, "more_is_better", known->more_is_better);
     cJSON_AddBoolToObject(figure, "gates", known->gates);
-    cJSON_AddNumberToObject(figure, "median", median);
-    static const char *const unknown[] = {"ci95_low", "ci95_high", "min", "max",
-                                          "p5",       "p95",       "p99", "mad"};
-    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
-        cJSON_AddNullToObject(figure, unknown[i]);
-    cJSON_AddNumberToObject(figure, "n", 0);
-    cJSON_AddArrayToObject(figure, "samples");
+    cJSON_SetNumberValue(cJSON_GetObjectItem(figure, "median"), median);
     cJSON_AddItemToArray(cJSON_GetObjectItem(row, "figures"), figure);
 }
 
@@ -69,7 +55,7 @@ static cJSON *add_row(struct made *made, const char *mode, const char *variant, 
     cJSON *row = cJSON_Duplicate(at(made->tree, "templates.row"), true);
     cJSON_ReplaceItemInObject(row, "mode", cJSON_CreateString(mode));
     cJSON_ReplaceItemInObject(row, "variant", cJSON_CreateString(variant));
-    add_figure(row, &xb_figure_bandwidth, bandwidth);
+    add_figure(made, row, &xb_figure_bandwidth, bandwidth);
     cJSON_AddItemToArray(cJSON_GetObjectItem(made->tree, "results"), row);
     return row;
 }
@@ -129,7 +115,7 @@ MADE_TEST(a_mode_of_its_own_has_its_line_and_the_general_ones)
     cJSON *row = add_row(made, "visitor", "only", 10e9);
     read_record(made);
     assert_reading(made, "Visitor: 10.0 GB/s to the GPU.\n");
-    add_figure(row, &hops, 3);
+    add_figure(made, row, &hops, 3);
     add_row(made, "pinned", "alloc", 50e9);
     read_record(made);
     assert_reading(made, "Fastest: pinned allocated, 50.0 GB/s to the GPU.\n\nReading\n"
@@ -209,48 +195,43 @@ TEST(a_phrase_is_words_with_their_numbers)
 
 #define MOST_LINES 200
 
-struct line {
+/* Every line that there is. */
+static struct line {
     const struct xb_reading_line *line;
     const char *mode; /* "" for what is said of any */
-};
+} lines[MOST_LINES];
+static size_t line_count;
 
-static size_t take(struct line *lines, size_t count, const struct xb_reading_line *from,
-                   const char *mode)
+static void take(const struct xb_reading_line *from, const char *mode)
 {
     for (; from != NULL && from->label != NULL; from++) {
-        assert_true(count < MOST_LINES);
-        lines[count++] = (struct line){from, mode};
+        assert_true(line_count < MOST_LINES);
+        lines[line_count++] = (struct line){from, mode};
     }
-    return count;
 }
 
-/* Every line that there is. */
-static size_t all_lines(struct line lines[MOST_LINES])
+static int take_lines(NO_STATE)
 {
-    const struct xb_reading_line together[] = {xb_reading_together, {.label = NULL}};
-    static struct xb_reading_line kept[2];
-    memcpy(kept, together, sizeof kept);
-    size_t count = take(lines, 0, xb_reading_first, "");
-    count = take(lines, count, kept, "");
-    count = take(lines, count, xb_reading_last, "");
+    static struct xb_reading_line together[2];
+    together[0] = xb_reading_together;
+    take(xb_reading_first, "");
+    take(together, "");
+    take(xb_reading_last, "");
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
         if (*mode != &xb_mode_visitor)
-            count = take(lines, count, (*mode)->reading, (*mode)->name);
-    return count;
+            take((*mode)->reading, (*mode)->name);
+    return 0;
 }
+GROUP(take_lines, NULL)
 
 TEST(every_line_has_a_code)
 {
-    struct line lines[MOST_LINES];
-    size_t count = all_lines(lines);
-    assert_true(count > 20);
-    for (size_t i = 0; i < count; i++) {
+    assert_true(line_count > 20);
+    for (size_t i = 0; i < line_count; i++) {
         const struct xb_reading_line *line = lines[i].line;
-        if (line->code == NULL) {
+        if (line->code == NULL)
             fail_msg("the line %s of %s has no code", line->label, lines[i].mode);
-            return;
-        }
-        assert_true(strncmp(line->code, "XB-", 3) == 0);
+        assert_memory_equal(line->code, "XB-", 3);
         assert_int_equal(strspn(line->code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"),
                          strlen(line->code));
         assert_true(strlen(line->label) <= 12);
@@ -260,9 +241,7 @@ TEST(every_line_has_a_code)
 /* Lines share a code where they say the same of different modes, or of several variants of one. */
 TEST(a_code_is_of_one_kind_of_statement)
 {
-    struct line lines[MOST_LINES];
-    size_t count = all_lines(lines);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < line_count; i++)
         for (size_t k = 0; k < i; k++)
             if (strcmp(lines[i].line->code, lines[k].line->code) == 0 &&
                 strcmp(lines[i].line->label, lines[k].line->label) != 0 &&
@@ -271,62 +250,33 @@ TEST(a_code_is_of_one_kind_of_statement)
                          lines[i].mode, lines[k].line->label, lines[k].mode);
 }
 
-/* Release with free(). */
-static char *document(const char *path)
+/* A row of the table begins with each code. A reason that `link` gives for a verdict is another
+ * thing. */
+TEST(the_document_lists_every_code_and_that_of_link_none)
 {
-    char *text = NULL;
-    size_t length = 0;
-    struct xb_error error;
-    assert_int_equal(xb_file_text_read(path, 1 << 20, false, &text, &length, &error), XB_OK);
-    return text;
-}
-
-/* Whether a row of the document's table begins with the code. */
-static bool has_row(const char *text, const char *code)
-{
-    char row[80];
-    snprintf(row, sizeof row, "\n| `%s` | ", code);
-    return strstr(text, row) != NULL;
-}
-
-TEST(the_document_lists_every_code)
-{
-    struct line lines[MOST_LINES];
-    size_t count = all_lines(lines);
-    char *text = document(SOURCE "/docs/reading.md");
-    for (size_t i = 0; i < count; i++)
-        if (!has_row(text, lines[i].line->code))
-            fail_msg("docs/reading.md has no row of %s (%s)", lines[i].line->code, lines[i].mode);
-    free(text);
+    char *own = file_text(SOURCE "/docs/reading.md"), *of_link = file_text(SOURCE "/docs/link.md");
+    for (size_t i = 0; i < line_count; i++) {
+        char row[80];
+        snprintf(row, sizeof row, "\n| `%s` | ", lines[i].line->code);
+        assert_has(own, row);
+        assert_lacks(of_link, row);
+    }
+    free(own);
+    free(of_link);
 }
 
 TEST(the_document_lists_no_other)
 {
-    struct line lines[MOST_LINES];
-    size_t count = all_lines(lines);
-    char *text = document(SOURCE "/docs/reading.md");
+    char *text = file_text(SOURCE "/docs/reading.md");
     for (const char *at = text; (at = strstr(at, "\n| `XB-")) != NULL; at++) {
-        char code[80] = "";
-        const char *begin = at + strlen("\n| `");
-        assert_true(strcspn(begin, "`") < sizeof code);
-        memcpy(code, begin, strcspn(begin, "`"));
-        size_t i = 0;
-        while (i < count && strcmp(lines[i].line->code, code) != 0)
+        const char *code = at + strlen("\n| `");
+        size_t i = 0, length = strcspn(code, "`");
+        while (i < line_count && (strncmp(lines[i].line->code, code, length) != 0 ||
+                                  lines[i].line->code[length] != '\0'))
             i++;
-        if (i == count)
-            fail_msg("docs/reading.md has a row of %s, which nothing says", code);
+        if (i == line_count)
+            fail_msg("docs/reading.md has a row of %.*s, which nothing says", (int)length, code);
     }
-    free(text);
-}
-
-/* A reason that `link` gives for a verdict is another thing. */
-TEST(no_code_is_one_of_link)
-{
-    struct line lines[MOST_LINES];
-    size_t count = all_lines(lines);
-    char *text = document(SOURCE "/docs/link.md");
-    for (size_t i = 0; i < count; i++)
-        assert_false(has_row(text, lines[i].line->code));
     free(text);
 }
 
@@ -338,13 +288,9 @@ TEST(readme_shows_what_is_printed)
 {
     struct xb_record record = {0};
     struct xb_error error;
-    char *readme = NULL;
-    size_t length = 0;
-    char *rest = NULL;
+    char *rest = NULL, *readme = file_text(SOURCE "/README.md");
     assert_int_equal(xb_record_read(SOURCE "/bench/results/h200/all-1g-7.json", &record, &error),
                      XB_OK);
-    assert_int_equal(
-        xb_file_text_read(SOURCE "/README.md", 1 << 20, false, &readme, &length, &error), XB_OK);
     struct xb_memory_text printed = {.text = NULL};
     setenv("LC_ALL", "C.UTF-8", 1); /* bars are drawn in it */
     (void)xb_memory_text_begin(&printed);

@@ -43,17 +43,10 @@ static void say_difference(cJSON *tree, cJSON *usual, char said[ROW_TEXT])
     xb_record_free(&before);
 }
 
-/* Of "where | value | where | value": puts all of them. */
-static void put_all(cJSON *tree, const struct row *row, size_t from)
-{
-    for (size_t i = from; i < row->count; i += 2)
-        put(tree, row->part[i], strcmp(row->part[i + 1], "missing") == 0 ? NULL : row->part[i + 1]);
-}
-
 static void say_change(const struct row *row, char said[ROW_TEXT])
 {
     cJSON *tree = result_tree();
-    put_all(tree, row, 0);
+    put_parts(tree, row, 0);
     say_difference(tree, result_tree(), said);
 }
 TEST_ROWS(another_value_changes_this, say_change)
@@ -89,7 +82,7 @@ static void say_change_of_processes(const struct row *row, char said[ROW_TEXT])
         *at = *at > '1' ? '1' : *at;
     snprintf(asked, sizeof asked, "%zu", strlen(factors) / 2 + 1);
     cJSON *tree = processes(row->part[0], row->part[1]);
-    put_all(tree, row, 2);
+    put_parts(tree, row, 2);
     say_difference(tree, processes(asked, factors), said);
 }
 TEST_ROWS(processes_are_read_together, say_change_of_processes)
@@ -100,7 +93,7 @@ static void say_change_of_third(const struct row *row, char said[ROW_TEXT])
     static const char document[] = "folder/some.json: processes[2].document";
     char *what = said + strlen("refused: ");
     cJSON *documents[] = {result_tree(), NULL, result_tree()};
-    put_all(documents[2], row, 0);
+    put_parts(documents[2], row, 0);
     say_difference(merge(3, 3, documents), result_tree(), said);
     assert_memory_equal(what, document, strlen(document));
     memmove(what, what + strlen(document), strlen(what + strlen(document)) + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "base/file_text.h"
+#include "checks.h"
 #include "document_fixture.h"
 #include "record/document.h"
 #include "record_text.h"
@@ -115,9 +115,7 @@ static void check_file(const char *path)
 {
     struct xb_record record;
     struct xb_error error = {.status = XB_OK};
-    char *text = NULL;
-    size_t length = 0;
-    assert_int_equal(xb_file_text_read(path, 64 << 20, false, &text, &length, &error), XB_OK);
+    char *text = file_text(path);
     cJSON *tree = cJSON_Parse(text);
     print_message("%s\n", path);
     enum xb_status status = xb_record_read(path, &record, &error);

@@ -89,45 +89,6 @@ TEST(a_text_without_end_is_cut)
 
 /* ---- charts ---- */
 
-static const char *draw_points(const struct xb_point *points, size_t count)
-{
-    const struct xb_series series = {"curve", points, count};
-    const struct xb_chart chart = {.picture = {"c", "Chart", "One."},
-                                   .x = {XB_SCALE_LINEAR, "x"},
-                                   .y = {XB_SCALE_LINEAR, "y"},
-                                   .series = &series,
-                                   .series_count = 1};
-    FILE *stream = begin();
-    xb_chart_draw(stream, &chart, false);
-    return end(stream);
-}
-
-TEST(a_chart_without_a_point_says_so)
-{
-    const struct xb_point point = {1.0, (double)NAN, 0.0, 1.0};
-    assert_has(draw_points(&point, 1), ">no data</text>");
-    assert_has(draw_points(&point, 0), ">no data</text>");
-    const struct xb_point shown = {1.0, 2.0, (double)NAN, (double)NAN};
-    const char *text = draw_points(&shown, 1);
-    assert_lacks(text, "no data");
-    assert_has(text, "<title>curve, 1: 2 y</title>");
-}
-
-TEST(a_gap_ends_the_line)
-{
-    struct xb_point points[7];
-    for (size_t i = 0; i < COUNT_OF(points); i++)
-        points[i] = (struct xb_point){(double)i, 3.0, 2.0, 4.0};
-    const char *text = draw_points(points, COUNT_OF(points));
-    assert_int_equal(count_of(strstr(text, "class=\"line\" d=\""), "M"), 1);
-    points[3].y = (double)INFINITY;
-    text = draw_points(points, COUNT_OF(points));
-    assert_int_equal(count_of(text, "class=\"band\""), 2);
-    const char *line = strstr(text, "class=\"line\" d=\"");
-    size_t length = strcspn(line + 16, "\"");
-    assert_non_null(memchr(line + 17, 'M', length - 1));
-}
-
 TEST(only_so_many_series_are_drawn)
 {
     const struct xb_point point = {1.0, 2.0, 1.0, 3.0};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is written and no command line can show: tests/golden/ has the rest. */
 #define _GNU_SOURCE
-#include "base/file_text.h"
 #include "base/text.h"
 #include "checks.h"
 #include "compare/comparison.h"
@@ -15,34 +14,7 @@
 
 #include <math.h>
 
-/* ---- text ---- */
-
-TEST(utf8_is_told_from_other_bytes)
-{
-    static const struct {
-        const char *text;
-        size_t length;
-    } cases[] = {{"", 0},
-                 {"a", 1},
-                 {"\x7f", 1},
-                 {"\xc3\xa4", 2},
-                 {"\x80", 0},
-                 {"\xc1\xbf", 0},
-                 {"\xc3", 0},
-                 {"\xe2\x82\xac", 3},
-                 {"\xe0\x9f\xbf", 0},
-                 {"\xed\xa0\x80", 0},
-                 {"\xee\x80\x80", 3},
-                 {"\xf0\x9f\x98\x80", 4},
-                 {"\xf0\x8f\xbf\xbf", 0},
-                 {"\xf4\x8f\xbf\xbf", 4},
-                 {"\xf4\x90\x80\x80", 0},
-                 {"\xf5\x80\x80\x80", 0},
-                 {"\xe2\x82", 0},
-                 {"\xf0\x9f\x98z", 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        assert_int_equal(xb_utf8_length(cases[i].text), cases[i].length);
-}
+/* ---- numbers ---- */
 
 TEST(numbers_read_back_exactly)
 {
@@ -85,25 +57,10 @@ TEST(the_schemas_describe_what_the_tables_write)
 
 /* ---- documents ---- */
 
-/* The tree of a base of the golden cases; release with cJSON_Delete(). */
-static cJSON *base(const char *name)
-{
-    char path[512], *text = NULL;
-    size_t length = 0;
-    struct xb_error error;
-    snprintf(path, sizeof path, SOURCE "/tests/golden/bases/%s.json", name);
-    if (xb_file_text_read(path, XB_RECORD_LARGEST_BYTES, false, &text, &length, &error) != XB_OK)
-        fail_msg("%s", error.message);
-    cJSON *tree = cJSON_Parse(text);
-    assert_non_null(tree);
-    free(text);
-    return tree;
-}
-
 static void read_link(const char *name, struct xb_link_file *file)
 {
     struct xb_error error;
-    cJSON *tree = base(name);
+    cJSON *tree = golden_base(name);
     assert_int_equal(xb_link_report_of_tree(name, tree, file, &error), XB_OK);
     cJSON_Delete(tree);
 }
@@ -138,35 +95,58 @@ TEST(counts_of_attempts_and_hops_are_not_believed)
     xb_link_file_free(&file);
 }
 
+/* A run of nothing but this device and these results; the record is the caller's. */
+static struct xb_record_device recorded(struct xb_run_device *device, struct xb_result *results,
+                                        size_t count, struct xb_record *record)
+{
+    static const struct xb_backend backend = {.name = "cuda"};
+    struct xb_config config = {.count = 0};
+    const struct xb_run run = {.backend = &backend,
+                               .asked.config = &config,
+                               .devices = device,
+                               .device_count = 1,
+                               .results = results,
+                               .case_count = count};
+    struct xb_error error;
+    assert_int_equal(xb_record_of_run(&run, record, &error), XB_OK);
+    return record->processes[0].devices[0];
+}
+
 /* No mode that --numa binds has a row beside it that it does not bind; a later one may. */
 TEST(rows_that_are_near_count_as_bound_beside_those_that_name_a_node)
 {
     static const struct xb_mode pinned = {.name = "pinned"};
-    static const struct xb_backend backend = {.name = "cuda"};
-    struct xb_config config = {.count = 0};
     struct xb_run_device device = {.binding = {.bound = true, .cpu_count = 8}};
     struct xb_result results[] = {
         {.test = {.mode = &pinned, .variant = "alloc", .direction = XB_H2D, .has_node = true}},
         {.test = {.mode = &pinned, .variant = "alloc", .direction = XB_D2H}}};
-    struct xb_run run = {.backend = &backend,
-                         .asked.config = &config,
-                         .devices = &device,
-                         .device_count = 1,
-                         .results = results,
-                         .case_count = 1};
     struct xb_record record;
-    struct xb_error error;
     results[0].test.peer = results[1].test.peer = XB_NO_PEER;
-    assert_int_equal(xb_record_of_run(&run, &record, &error), XB_OK);
-    assert_false(record.processes[0].devices[0].bound);
-    assert_string_equal(record.processes[0].devices[0].numa_note,
-                        "each row bound to the node that it names: 0");
+    struct xb_record_device one = recorded(&device, results, 1, &record);
+    assert_false(one.bound);
+    assert_string_equal(one.numa_note, "each row bound to the node that it names: 0");
     xb_record_free(&record);
-    run.case_count = 2;
-    assert_int_equal(xb_record_of_run(&run, &record, &error), XB_OK);
-    assert_true(record.processes[0].devices[0].bound);
-    assert_int_equal(record.processes[0].devices[0].cpus, 8);
+    struct xb_record_device both = recorded(&device, results, 2, &record);
+    assert_true(both.bound);
+    assert_int_equal(both.cpus, 8);
     xb_record_free(&record);
+}
+
+/* As on GH200, whose copies cross NVLink-C2C. */
+TEST(only_a_device_whose_copies_cross_its_link_has_a_ceiling)
+{
+    struct xb_link_file file;
+    struct xb_record record;
+    read_link("link/healthy", &file);
+    const struct xb_link_attempt *attempt = &file.report.devices[0].attempts[0];
+    struct xb_run_device device = {.path = attempt->at_rest, .load = attempt->load};
+    for (int i = 0; i < 3; i++) {
+        device.info.coherent_with_host = i == 1;
+        device.info.shares_host_memory = i == 2;
+        assert_int_equal(recorded(&device, NULL, 0, &record).ceiling.known, i == 0);
+        xb_record_free(&record);
+    }
+    xb_link_file_free(&file);
 }
 
 /* ---- without memory for a part of a document nothing of it is written ---- */
@@ -202,14 +182,14 @@ TEST(json_survives_every_failed_allocation)
     struct xb_error error;
     struct xb_link_file link;
     struct xb_comparison_file compared;
-    cJSON *tree = base("run/rows");
+    cJSON *tree = golden_base("run/rows");
     assert_int_equal(xb_record_of_tree("rows", tree, &record, &error), XB_OK);
     cJSON_Delete(tree);
     assert_true(fail_every_allocation(write_record, &record) > 3); /* else no hook was used */
     read_link("link/peers", &link);
     assert_true(fail_every_allocation(write_link, &link.report) > 3);
     xb_link_file_free(&link);
-    tree = base("compare/pass");
+    tree = golden_base("compare/pass");
     assert_int_equal(xb_comparison_of_tree("pass", tree, &compared, &error), XB_OK);
     cJSON_Delete(tree);
     assert_true(fail_every_allocation(write_comparison, &compared.comparison) > 1);

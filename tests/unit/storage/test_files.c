@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw, mkfifo, O_DIRECT */
+/* Files that a benchmark makes, and those that are there: files.txt tells most of it. */
 #include "backends/verify.h"
+#include "cases.h"
 #include "checks.h"
 #include "faults.h"
 #include "fixture_tree.h"
@@ -15,8 +17,7 @@
 
 #define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
 
-/* Of each test: its own folder, files and error. */
-static const char *root;
+/* Of each test: files and error. It runs in a folder of its own. */
 static struct xb_files files;
 static struct xb_error error;
 
@@ -24,16 +25,14 @@ static int set_up(void **state)
 {
     clear_faults();
     fault_said.is_heard = true;
-    int outcome = make_tree(state);
-    root = *state;
-    return outcome;
+    return enter_tree(state);
 }
 
 static int tear_down(void **state)
 {
     clear_faults();
     xb_files_close(&files); /* nothing where it is closed already */
-    return remove_tree(state);
+    return leave_tree(state);
 }
 
 static const struct xb_pattern pattern = {.seed = 42};
@@ -63,23 +62,7 @@ static void assert_contents(const struct xb_files *of)
 
 static void make_files(size_t count, uint64_t bytes)
 {
-    assert_int_equal(xb_files_make(root, count, bytes, false, 0, pattern, &files, &error), XB_OK);
-}
-
-static void make_and_check(size_t count, uint64_t bytes, size_t named)
-{
-    int before = open_descriptors();
-    make_files(count, bytes);
-    assert_int_equal(files.count, count);
-    assert_true(files.is_made);
-    assert_int_equal(entries_in(root), named);
-    assert_contents(&files);
-    assert_int_equal(xb_files_check_lengths(&files, &error), XB_OK);
-    xb_files_close(&files);
-    xb_files_close(&files); /* nothing is left to close */
-    assert_int_equal(entries_in(root), 0);
-    assert_int_equal(open_descriptors(), before);
-    assert_string_equal(fault_said.text, "");
+    assert_int_equal(xb_files_make(".", count, bytes, false, 0, pattern, &files, &error), XB_OK);
 }
 
 /* With the reason: what somebody else put there, or why a file stays. */
@@ -103,60 +86,12 @@ FIXTURE_TEST(a_folder_that_stays_is_told)
     }
 }
 
-FIXTURE_TEST(files_are_made_with_the_pattern)
-{
-    static const uint64_t lengths[] = {1, 4095, 4096, 4097, (4 << 20) + 3};
-    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
-        make_and_check(1, lengths[i], 0);
-    make_and_check(2, 4097, 1);
-    make_and_check(33, 1001, 1);
-}
-
-/* Where the file system knows no files without a name, and where nobody can open them again. */
-FIXTURE_TEST(files_are_made_where_the_system_lacks_something)
-{
-    faults[FAULT_PWRITE].most = 1000; /* and it takes less than it is given */
-    faults[FAULT_OPEN] = (struct fault){.code = EOPNOTSUPP, .flags = O_TMPFILE};
-    make_and_check(1, 5000, 0);
-    faults[FAULT_OPEN] = (struct fault){.code = ENOENT, .path = "/proc/"};
-    make_and_check(1, 5000, 1);
-}
-
-/* Returns the message. Nothing is left, and no descriptor open. */
-static const char *assert_not_made(size_t count, uint64_t bytes, enum xb_status status)
-{
-    int before = open_descriptors();
-    assert_int_equal(xb_files_make(root, count, bytes, false, 0, pattern, &files, &error), status);
-    assert_int_equal(open_descriptors(), before);
-    assert_int_equal(entries_in(root), 0);
-    assert_null(files.entries);
-    xb_files_close(&files);
-    return error.message;
-}
-
-FIXTURE_TEST(no_file_is_no_request)
-{
-    assert_not_made(0, 1, XB_ERR_USAGE);
-    assert_not_made(1, 0, XB_ERR_USAGE);
-}
-
 static void show_two_blocks(void *system, unsigned call)
 {
     (void)call;
     ((struct statvfs *)system)->f_blocks = 1000;
     ((struct statvfs *)system)->f_frsize = 4096;
     ((struct statvfs *)system)->f_bavail = 2;
-}
-
-FIXTURE_TEST(what_does_not_fit_is_told_before)
-{
-    faults[FAULT_STATVFS].edit = show_two_blocks;
-    const char *message = assert_not_made(3, 1, XB_ERR_MEMORY);
-    assert_has(message,
-               "3 files of 1 bytes need 12288 bytes, and 8192 are free: name another folder");
-    message = assert_not_made(1, UINT64_MAX, XB_ERR_MEMORY);
-    assert_has(message, "1 file of 18446744073709551615 bytes needs ");
-    make_and_check(2, 4096, 1);
 }
 
 /* The first, the second, ... call of each kind: all is there or nothing, and no descriptor more. */
@@ -194,8 +129,8 @@ FIXTURE_TEST(whichever_call_fails_nothing_is_left)
                 faults[kind].value = SIGTERM;
                 faults[kind].does_it = kind == FAULT_CLOSE;
                 enum xb_status status =
-                    xb_files_make(root, many ? 3 : 1, many ? 5000 : (4 << 20) + 1, false, 0,
-                                  pattern, &files, &error);
+                    xb_files_make(".", many ? 3 : 1, many ? 5000 : (4 << 20) + 1, false, 0, pattern,
+                                  &files, &error);
                 met = disarm_fault(kind);
                 print_message("row %zu, call %u: status %d\n", i, n, (int)status);
                 if (status == XB_OK)
@@ -204,20 +139,11 @@ FIXTURE_TEST(whichever_call_fails_nothing_is_left)
                     assert_int_equal(status, rows[i].status);
                 failures += status != XB_OK;
                 xb_files_close(&files);
-                assert_int_equal(entries_in(root), 0);
+                assert_int_equal(entries_in("."), 0);
                 assert_int_equal(open_descriptors(), before);
             }
             assert_int_equal(failures, rows[i].failures[many]);
         }
-}
-
-FIXTURE_TEST(a_place_that_is_missing_is_told)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/none", root);
-    assert_int_equal(xb_files_make(path, 1, 1, false, 0, pattern, &files, &error), XB_ERR_RUNTIME);
-    assert_string_equal(error.native_name, "ENOENT");
-    assert_names(&error, path);
 }
 
 /* What a killed process leaves goes with the next one; what another one uses stays, and so does
@@ -225,17 +151,17 @@ FIXTURE_TEST(a_place_that_is_missing_is_told)
 FIXTURE_TEST(what_a_killed_process_left_goes_with_the_next)
 {
     struct xb_files used;
-    assert_int_equal(xb_files_make(root, 2, 10, false, 0, pattern, &used, &error), XB_OK);
-    write_file(root, "xferbench-files-abc123/00000000.bin", "left");
-    write_file(root, "xferbench-files-abc124/mine.txt", "not made by us");
-    write_file(root, "xferbench-files-ab/00000000.bin", "another name");
-    assert_int_equal(entries_in(root), 4);
+    assert_int_equal(xb_files_make(".", 2, 10, false, 0, pattern, &used, &error), XB_OK);
+    write_file(".", "xferbench-files-abc123/00000000.bin", "left");
+    write_file(".", "xferbench-files-abc124/mine.txt", "not made by us");
+    write_file(".", "xferbench-files-ab/00000000.bin", "another name");
+    assert_int_equal(entries_in("."), 4);
     make_files(1, 10);
-    assert_int_equal(entries_in(root), 3);
+    assert_int_equal(entries_in("."), 3);
     assert_contents(&used);
     xb_files_close(&files);
     xb_files_close(&used);
-    assert_int_equal(entries_in(root), 2);
+    assert_int_equal(entries_in("."), 2);
 }
 
 /* A process that is killed leaves no single file. */
@@ -245,100 +171,105 @@ FIXTURE_TEST(a_killed_process_leaves_no_single_file)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        if (xb_files_make(root, 1, 5000, false, 0, pattern, &files, &error) != XB_OK)
+        if (xb_files_make(".", 1, 5000, false, 0, pattern, &files, &error) != XB_OK)
             _exit(1);
         (void)kill(getpid(), SIGKILL);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
-    assert_int_equal(entries_in(root), 0);
+    assert_int_equal(entries_in("."), 0);
 }
 
-/* ---- opening ---- */
+/* ---- texts ---- */
 
-static void open_below(const char *name)
+static void begin(void)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    assert_int_equal(xb_files_open(path, &files, &error), XB_OK);
-}
-
-FIXTURE_TEST(a_file_is_opened)
-{
-    char label[XB_STORAGE_LABEL];
-    write_file(root, "a", "hello");
-    open_below("a");
-    assert_int_equal(files.count, 1);
-    assert_int_equal(files.bytes, 5);
-    assert_string_equal(files.entries[0].name, "a");
-    assert_string_equal(xb_files_label(&files, 0, label), files.path);
-    assert_true(files.file_system[0] != '\0');
-    assert_false(files.is_made);
     xb_files_close(&files);
-    assert_int_equal(entries_in(root), 1);
+    clear_faults();
+    fault_said.is_heard = true;
+    begin_in_tree();
 }
 
-FIXTURE_TEST(of_a_folder_its_files_are_opened)
+static void say_error(FILE *told, enum xb_status status)
 {
-    char path[PATH_MAX];
-    char label[XB_STORAGE_LABEL];
-    write_file(root, "b", "22");
-    write_file(root, "a", "1");
-    write_file(root, "empty", "");
-    write_file(root, "below/c", "333");
-    snprintf(path, sizeof path, "%s/fifo", root);
-    assert_int_equal(mkfifo(path, 0600), 0);
-    snprintf(path, sizeof path, "%s/link", root);
-    assert_int_equal(symlink("nowhere", path), 0);
-    open_below("");
-    assert_int_equal(files.count, 2);
-    assert_int_equal(files.bytes, 3);
-    assert_string_equal(files.entries[0].name, "a");
-    assert_string_equal(files.entries[1].name, "b");
-    snprintf(path, sizeof path, "%s/b", root);
-    assert_string_equal(xb_files_label(&files, 1, label), path);
+    static const char *const kinds[XB_ERR_INTERNAL] = {
+        [XB_ERR_USAGE] = "refused", [XB_ERR_MEMORY] = "no room", [XB_ERR_RUNTIME] = "failed"};
+    fprintf(told, "%s: %s\n", kinds[status], error.message);
+    assert_null(files.entries);
 }
 
-static void assert_not_opened(const char *name, enum xb_status status)
+/* lack unnamed|proc|blocks: files without a name, a way to open those again, all but two blocks;
+ * short BYTES: so many at most are written at once. */
+static void run_lack(UNTOLD, char **words)
 {
-    char path[PATH_MAX];
+    if (words[0][0] == 's')
+        faults[FAULT_PWRITE].most = (size_t)number_of(words[1]);
+    else if (strcmp(words[1], "blocks") == 0)
+        faults[FAULT_STATVFS].edit = show_two_blocks;
+    else if (strcmp(words[1], "proc") == 0)
+        faults[FAULT_OPEN] = (struct fault){.code = ENOENT, .path = "/proc/"};
+    else
+        faults[FAULT_OPEN] = (struct fault){.code = EOPNOTSUPP, .flags = O_TMPFILE};
+}
+
+/* make COUNT BYTES [in=FOLDER]: how many names there are meanwhile; then they are gone. */
+static void tell_make(FILE *told, char **words)
+{
+    size_t count = strtoul(words[1], NULL, 10);
+    const char *folder = value_of(words, "in") != NULL ? value_of(words, "in") : ".";
     int before = open_descriptors();
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    assert_int_equal(xb_files_open(path, &files, &error), status);
-    assert_names(&error, path);
+    enum xb_status status = xb_files_make(folder, count, strtoull(words[2], NULL, 10), false, 0,
+                                          pattern, &files, &error);
+    if (status == XB_OK) {
+        assert_int_equal(files.count, count);
+        assert_true(files.is_made);
+        assert_contents(&files);
+        assert_int_equal(xb_files_check_lengths(&files, &error), XB_OK);
+        fprintf(told, "made, with %zu names\n", entries_in("."));
+    } else
+        say_error(told, status);
+    xb_files_close(&files);
+    xb_files_close(&files); /* nothing is left to close */
+    assert_int_equal(entries_in("."), 0);
     assert_int_equal(open_descriptors(), before);
+    assert_string_equal(fault_said.text, "");
 }
 
-FIXTURE_TEST(what_is_no_file_is_not_opened)
+static void tell_open(FILE *told, char **words)
 {
-    char path[PATH_MAX];
-    write_file(root, "folder/empty", "");
-    write_file(root, "file", "1");
-    snprintf(path, sizeof path, "%s/loop", root);
-    assert_int_equal(symlink("loop", path), 0);
-    assert_not_opened("none", XB_ERR_USAGE);
-    assert_not_opened("folder", XB_ERR_USAGE);
-    assert_not_opened("folder/empty", XB_ERR_USAGE);
-    assert_not_opened("file/below", XB_ERR_USAGE);
-    assert_not_opened("loop", XB_ERR_RUNTIME);
-    assert_int_equal(xb_files_open("/dev/null", &files, &error), XB_ERR_USAGE);
-    assert_has(error.message, "no regular file");
+    char label[XB_STORAGE_LABEL];
+    xb_files_close(&files);
+    int before = open_descriptors();
+    enum xb_status status = xb_files_open(words[1], &files, &error);
+    if (status != XB_OK) {
+        say_error(told, status);
+        assert_int_equal(open_descriptors(), before);
+        return;
+    }
+    assert_true(files.file_system[0] != '\0' && !files.is_made);
+    fprintf(told, "%zu files, %d bytes:", files.count, (int)files.bytes);
+    for (size_t i = 0; i < files.count; i++)
+        fprintf(told, " %s as %s", files.entries[i].name, xb_files_label(&files, i, label));
+    fputs("\n", told);
 }
 
-FIXTURE_TEST(another_length_is_told)
+static void tell_lengths(FILE *told, NO_WORDS)
 {
-    write_file(root, "a", "hello");
-    open_below("a");
-    write_file(root, "a", "hello, world");
-    assert_int_equal(xb_files_check_lengths(&files, &error), XB_ERR_RUNTIME);
-    assert_has(error.message, "longer, 12 bytes now and 5 when");
-    write_file(root, "a", "h");
-    assert_int_equal(xb_files_check_lengths(&files, &error), XB_ERR_RUNTIME);
-    assert_has(error.message, "shorter, 1 bytes now and 5 when");
-    snprintf(error.message, sizeof error.message, "%s/a", root);
-    assert_int_equal(unlink(error.message), 0);
-    assert_int_equal(xb_files_check_lengths(&files, &error), XB_ERR_RUNTIME);
-    assert_string_equal(error.native_name, "ENOENT");
+    enum xb_status status = xb_files_check_lengths(&files, &error);
+    fprintf(told, "%s\n", status == XB_OK ? "as they were" : error.message);
+    assert_true(status == XB_OK || status == XB_ERR_RUNTIME);
+}
+
+static const struct verb verbs[] = {
+    {"$", tell_shell},   {"lack", run_lack},        {"short", run_lack}, {"make", tell_make},
+    {"open", tell_open}, {"lengths", tell_lengths}, {NULL, NULL},
+};
+
+TEST(files_are_made_and_opened)
+{
+    run_cases("storage/files", verbs, begin);
+    xb_files_close(&files);
+    end_in_tree();
 }
 
 /* ---- the page cache ---- */

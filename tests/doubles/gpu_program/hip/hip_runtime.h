@@ -52,17 +52,6 @@ extern "C" hipError_t hipMemset(void *memory, int byte, size_t bytes)
     return hipSuccess;
 }
 
-extern "C" hipError_t hipMemcpy(void *to, const void *from, size_t bytes, hipMemcpyKind kind)
-{
-    hipStream_t stream;
-    hipError_t result = hipStreamCreateWithFlags(&stream, hipStreamNonBlocking);
-    if (result == hipSuccess)
-        result = hipMemcpyAsync(to, from, bytes, kind, stream);
-    if (result == hipSuccess)
-        result = hipStreamSynchronize(stream);
-    return result == hipSuccess ? hipStreamDestroy(stream) : result;
-}
-
 extern "C" hipError_t hipDeviceSynchronize(void)
 {
     return hipSuccess;
