@@ -367,9 +367,9 @@ static void print_version(FILE *stream)
 {
     fprintf(stream, "xferbench %s (%s, %s)\n", XB_VERSION, XB_COMPILER, XB_BUILD_TYPE);
     for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++)
-        fprintf(stream, "  %-5s %s%s\n", entry->name,
-                entry->backend != NULL ? "built in" : "not in this build: ",
-                entry->backend != NULL ? "" : entry->absent_reason);
+        xb_note_print(stream, entry->name, 6, "%s%s",
+                      entry->backend != NULL ? "built in" : "not in this build: ",
+                      entry->backend != NULL ? "" : entry->absent_reason);
 }
 
 /* --help [TOPIC] and --version are answered here, whatever the command. */
