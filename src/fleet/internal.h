@@ -132,7 +132,7 @@ bool xb_tails_fit(const struct xb_tested *sorted, size_t count, double middle, d
 /* Where tails are long somebody may be named about 5 times as often as among normal values: P is
  * divided by this. By simulation, the largest at which 48, 120 and 500 values of Student's t with 3
  * and 5 degrees of freedom keep that. */
-#define XB_TAIL_MORE_OFTEN 4.3
+#define XB_TAIL_MORE_OFTEN 4.75
 /* The larger of xb_tail_of_siblings() and, divided by XB_TAIL_MORE_OFTEN, the probability among
  * values with such tails. Zeroed ones: of normal values. */
 double xb_tail_of_figure(double t, double others, const struct xb_tails *tails);

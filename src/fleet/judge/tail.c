@@ -110,6 +110,10 @@ static const double degrees[XB_TAIL_FITS] = {1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 14,
 /* The weight of a distribution before any value was seen is 1 + 1 / its degrees of freedom. */
 #define PRIOR(nu) (1 + 1 / (nu))
 
+/* The scale of few values is uncertain: it counts as larger by this, divided by their number.
+ * Fitted to simulations. */
+#define STRETCH 7
+
 /* So many values at the end that is judged, or one in so many, may be faults, and so many behind a
  * gap at the other; but no more than a third of one side. */
 #define FAULTS 3u
@@ -229,7 +233,7 @@ double xb_tail_of_figure(double t, double others, const struct xb_tails *tails)
 {
     double p = 0;
     for (size_t k = 0; k < XB_TAIL_FITS; k++) {
-        double scale = tails->scale[k] * (1 + 1.3 / fmax(others, 2));
+        double scale = tails->scale[k] * (1 + STRETCH / fmax(others, 2));
         p += tails->weight[k] * xb_tail_student(t / scale, degrees[k]);
     }
     return fmax(xb_tail_of_siblings(t, others), p / XB_TAIL_MORE_OFTEN);
