@@ -132,8 +132,8 @@ static void separate(struct xb_csv_line *line)
     line->begun = true;
 }
 
-/* Doubles quotes (RFC 4180, 2.7) and replaces invalid UTF-8. Writes a line break as \n, and so on:
- * a result must be one line for every reader. A cell that begins with = + - or @ gets a ' before
+/* Doubles quotes (RFC 4180, 2.7) and replaces invalid UTF-8. Else as xb_plain_text: one line for
+ * every reader, and no command of a CI system. A cell that begins with = + - or @ gets a ' before
  * it, because spreadsheets would compute it, and a text may come from anybody. */
 void xb_csv_put(struct xb_csv_line *line, const char *text)
 {

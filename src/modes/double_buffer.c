@@ -56,7 +56,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->hold = true;
     XB_TRY(xb_borrow(context, NULL, plan.slots, error));
     XB_TRY(xb_line_open(context, &plan, error));
-    XB_TRY(xb_trip_fill(context, xb_proof_before(test->seed), error));
+    XB_TRY(xb_trip_fill(context, error));
     if (target == 0)
         return XB_OK;
     target *= (double)plan.items;

@@ -344,9 +344,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     uint64_t piece = state->proof.piece != NULL ? xb_lesser(layout.in, PIECE_BYTES) : 0;
     context->proof_host_bytes = is_in_place(test) ? layout.in : piece;
     context->proof_device_bytes = is_in_place(test) ? layout.device_bytes : 0;
-    XB_TRY(xb_trip_fill(
-        context, is_in_place(test) ? xb_proof_after(test->seed) : xb_proof_before(test->seed),
-        error));
+    XB_TRY((is_in_place(test) ? xb_trip_prepare : xb_trip_fill)(context, error));
     XB_TRY(xb_proof_fill(context->queues[0], trip->data, layout.device_bytes,
                          xb_job_beside(test->seed, false), error));
     return choose_steps(context, error);

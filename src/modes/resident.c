@@ -95,7 +95,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
     XB_TRY(xb_borrow(context, NULL, 1, error));
-    return xb_trip_fill(context, xb_proof_before(test->seed), error);
+    return xb_trip_fill(context, error);
 }
 
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,

@@ -58,14 +58,13 @@ void xb_trip_take(const struct xb_case *test, enum xb_taking how, uint64_t devic
     xb_take(all, how, XB_MEMORY_DEVICE, device_bytes, offsetof(struct xb_trip, data));
 }
 
-enum xb_status xb_trip_fill(struct xb_mode_context *context, struct xb_pattern in,
-                            struct xb_error *error)
+enum xb_status xb_trip_fill(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_trip *trip = context->state;
+    struct xb_pattern before = xb_proof_before(context->test->seed);
     if (trip->out != NULL)
-        XB_TRY(xb_proof_fill(context->queues[0], trip->out, trip->layout.out,
-                             xb_proof_before(context->test->seed), error));
-    return xb_proof_fill(context->queues[0], trip->in, trip->layout.in, in, error);
+        XB_TRY(xb_proof_fill(context->queues[0], trip->out, trip->layout.out, before, error));
+    return xb_proof_fill(context->queues[0], trip->in, trip->layout.in, before, error);
 }
 
 enum xb_status xb_trip_prepare(struct xb_mode_context *context, struct xb_error *error)

@@ -47,11 +47,9 @@ struct xb_trip {
 void xb_trip_take(const struct xb_case *test, enum xb_taking how, uint64_t device_bytes,
                   struct xb_buffers *all);
 
-/* Fills both ends on the host as `setup` must: the input with that pattern, and what is to come
- * back with xb_proof_before, so that nothing is right there that an earlier case left in this
- * memory. */
-enum xb_status xb_trip_fill(struct xb_mode_context *context, struct xb_pattern in,
-                            struct xb_error *error);
+/* Fills both ends on the host with xb_proof_before, as `setup` must: nothing is right there that an
+ * earlier case left in this memory. */
+xb_submit xb_trip_fill;
 
 /* `prepare` of a mode whose input is a buffer like any other: writes the other pattern to it, so
  * that nothing that has come back is right any more. */

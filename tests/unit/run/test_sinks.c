@@ -27,16 +27,18 @@ TEST(numbers_read_back_exactly)
     assert_string_equal(xb_number_text(55300000000.0, text, sizeof text), "55300000000");
 }
 
-/* A text that begins so is kept from being a formula: a number is none. */
-TEST(csv_numbers_may_be_negative)
+/* A text that begins like one is kept from being a formula; a number is none. */
+TEST(csv_texts_are_no_commands_and_numbers_may_be_negative)
 {
     char *text = NULL;
     size_t length = 0;
     struct xb_csv_line line = {.stream = open_memstream(&text, &length)};
     xb_csv_put_number(&line, true, -1.5);
+    xb_csv_put(&line, "-1.5");
+    xb_csv_put(&line, "::a:b ###[c]");
     xb_csv_end(&line);
     fclose(line.stream);
-    assert_string_equal(text, "-1.5\r\n");
+    assert_string_equal(text, "-1.5,'-1.5,:\\x3Aa:b #\\x23#[c]\r\n");
     free(text);
 }
 
