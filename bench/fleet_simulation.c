@@ -5,6 +5,7 @@
  * whole fleets of made-up values like documents. Prints one line per case, the same in every run.
  *
  *     fleet_simulation [FLEETS [CASE...]]    10000 fleets of every case unless told otherwise
+ *     fleet_simulation 0 | xargs -P 64 -n 1 fleet_simulation 10000    0 lists the cases
  */
 #include "fleet/fleet.h"
 #include "tests/unit/random.h"
@@ -17,7 +18,9 @@
 #define RATE 55.7e9
 #define ALPHA 0.01
 
-enum shape { NORMAL, LOG_NORMAL, LAPLACE, STUDENT_3 = 3, STUDENT_5 = 5 };
+/* One-sided: the sum of a normal value and an exponential loss of the same variance, as of GPUs of
+ * which some are a little warmer. */
+enum shape { NORMAL, LOG_NORMAL, LAPLACE, STUDENT_3 = 3, STUDENT_5 = 5, ONE_SIDED };
 
 struct simulated {
     const char *name;
@@ -75,6 +78,10 @@ static const struct simulated cases[] = {
     {"student-5-48", 48, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0, 0, 0},
     {"student-5-120", 120, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0, 0, 0},
     {"student-5-500", 500, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0, 0, 0},
+    {"one-sided-8", 8, 1, 1, 0.003, 0, ONE_SIDED, NAN, 0, 0, 0, 0},
+    {"one-sided-48", 48, 1, 1, 0.003, 0, ONE_SIDED, NAN, 0, 0, 0, 0},
+    {"one-sided-120", 120, 1, 1, 0.003, 0, ONE_SIDED, NAN, 0, 0, 0, 0},
+    {"one-sided-500", 500, 1, 1, 0.003, 0, ONE_SIDED, NAN, 0, 0, 0, 0},
     {"3-of-500-slower-1%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 3, 0.01, 0, 0},
     {"3-of-500-slower-2%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 3, 0.02, 0, 0},
     {"3-of-500-slower-5%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 3, 0.05, 0, 0},
@@ -114,6 +121,8 @@ static double draw(enum shape shape, uint64_t *state)
         double size = -log(uniform(state)) / sqrt(2);
         return uniform(state) < 0.5 ? -size : size;
     }
+    if (shape == ONE_SIDED)
+        return (normal(state) + log(uniform(state)) + 1) / sqrt(2);
     double squares = 0;
     double top = normal(state);
     double degrees = shape;
@@ -248,19 +257,25 @@ static void simulate(const struct simulated *simulated, size_t fleets)
 
 int main(int argc, char **argv)
 {
+    size_t count = sizeof cases / sizeof *cases;
     size_t fleets = argc > 1 ? strtoul(argv[1], NULL, 10) : 10000;
-    if (fleets == 0)
-        return EXIT_FAILURE;
-    printf(
-        "# %zu fleets a case, alpha %g. Percent [95 %% interval] of fleets in which a GPU that is "
-        "like the others was named.\n",
-        fleets, ALPHA);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        bool wanted = argc <= 2;
-        for (int k = 2; k < argc; k++)
-            wanted = wanted || strcmp(argv[k], cases[i].name) == 0;
-        if (wanted)
-            simulate(&cases[i], fleets);
+    if (argc <= 2 && fleets > 0)
+        printf("# %zu fleets a case, alpha %g. Percent [95 %% interval] of fleets in which a GPU "
+               "that is like the others was named.\n",
+               fleets, ALPHA);
+    for (size_t i = 0; i < count && fleets == 0; i++)
+        printf("%s\n", cases[i].name);
+    for (size_t i = 0; i < count && argc <= 2 && fleets > 0; i++)
+        simulate(&cases[i], fleets);
+    for (int k = 2; k < argc && fleets > 0; k++) {
+        size_t i = 0;
+        while (i < count && strcmp(argv[k], cases[i].name) != 0)
+            i++;
+        if (i == count) {
+            fprintf(stderr, "no case '%s'; fleet_simulation 0 lists them\n", argv[k]);
+            return EXIT_FAILURE;
+        }
+        simulate(&cases[i], fleets);
     }
     return EXIT_SUCCESS;
 }

@@ -347,9 +347,10 @@ void xb_fields_read(struct xb_json_reader *reader, const cJSON *object,
     for (const struct xb_field *field = fields; field->key != NULL; field++) {
         const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, field->key);
         char *at = base + field->offset;
-        if (item == NULL) {
+        bool is_older = item == NULL && (field->flags & XB_FIELD_ADDED) != 0;
+        if (item == NULL && !is_older) {
             xb_json_refuse(reader, field->key, "is missing");
-        } else if (cJSON_IsNull(item) && xb_field_may_be_null(field)) {
+        } else if (is_older || (cJSON_IsNull(item) && xb_field_may_be_null(field))) {
             if ((field->flags & XB_FIELD_EMPTY_IS_NULL) != 0)
                 memset(at, 0, field->size);
             if (field->kind == XB_FIELD_INDEX)

@@ -13,7 +13,8 @@
  *         XB_FIELD("name", TEXT, struct point, name, XB_NULL_IF_EMPTY),
  *         XB_FIELDS_END};
  *
- * A reader needs every member of the table, in any order, and passes over others.
+ * A reader needs every member of the table but those that were added later, in any order, and
+ * passes over others.
  */
 enum xb_field_kind {
     XB_FIELD_FLAG,                   /* bool */
@@ -40,7 +41,8 @@ enum xb_field_kind {
 enum {
     XB_FIELD_EMPTY_IS_NULL = 1, /* 0, "" and NULL stand for what is not known */
     XB_FIELD_NAN_IS_NULL = 2,
-    XB_FIELD_POSITIVE = 4 /* what is known is a number above 0, or a text that is not empty */
+    XB_FIELD_POSITIVE = 4, /* what is known is a number above 0, or a text that is not empty */
+    XB_FIELD_ADDED = 8     /* older files lack it, which is read as null */
 };
 
 /* Reads one item of an array; `to` is what the array lies in. */
@@ -94,6 +96,7 @@ struct xb_field {
 
 #define XB_NULL_IF_EMPTY .flags = XB_FIELD_EMPTY_IS_NULL
 #define XB_NULL_IF_NAN .flags = XB_FIELD_NAN_IS_NULL
+#define XB_ADDED_NULL_IF_NAN .flags = (XB_FIELD_ADDED | XB_FIELD_NAN_IS_NULL)
 #define XB_ABOVE_0 .flags = XB_FIELD_POSITIVE
 #define XB_NOT_EMPTY .flags = XB_FIELD_POSITIVE
 /* A rate or the like: above 0, and 0 is written as null. */

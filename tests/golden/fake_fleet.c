@@ -142,7 +142,6 @@ static struct xb_fleet_siblings siblings_of(const cJSON *item)
     size_t i = 0;
     fill(item, xb_fleet_siblings_fields, &siblings);
     siblings.judged = flag(item, "judged"); /* whatever it was judged by */
-    siblings.fast_from = siblings.named_from;
     fill(at(item, "figure"), xb_fleet_figure_fields, &known);
     *figure = *xb_fleet_add_figure(&made, &known); /* equal texts have one address */
     siblings.figure = figure;

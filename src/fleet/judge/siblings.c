@@ -221,7 +221,8 @@ static void gather(struct xb_tested *values, size_t count, double *scratch,
     *siblings = (struct xb_fleet_siblings){.figure = values[0].value->figure,
                                            .values = count,
                                            .judged = count > XB_FLEET_SIBLINGS,
-                                           .named_from = NAN};
+                                           .named_from = NAN,
+                                           .fast_from = NAN};
     size_t lower = (count - 1) / 2, upper = count / 2;
     double worth = worth_of(values, count, scratch, &siblings->nodes);
     siblings->independent = worth;

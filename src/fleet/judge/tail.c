@@ -96,7 +96,7 @@ double xb_tail_of_siblings(double t, double others)
  *
  * A fault is no tail. The outermost values of the end that is judged count by their number alone:
  * they are known to lie beyond the next one, as in a test of lives that ends before the last has
- * died (Lawless, "Statistical Models and Methods for Lifetime Data", 1982). Of the other end all
+ * died (Lawless, "Statistical Models and Methods for Lifetime Data", 1982). At the other end all
  * count: a fleet in which many are slow still shows by its fast ones how long tails are. What lies
  * behind a gap may be faults at either end.
  */
@@ -131,7 +131,7 @@ struct fit {
     double middle, spread;
 };
 
-/* Of one value, in spreads. One whose own samples scatter is judged by a larger spread. */
+/* How far a value lies, in spreads. Its spread is larger if its own samples scatter. */
 static double distance_of(const struct fit *fit, size_t i)
 {
     return (fit->sorted[i].logarithm - fit->middle) / fmax(fit->spread, fit->sorted[i].spread);

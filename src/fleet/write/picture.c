@@ -130,7 +130,7 @@ static void make_picture(const struct xb_fleet_judgement *judgement,
     double centre = siblings->centre / size;
     bool has_limit = isfinite(siblings->named_from), more = figure->more_is_better;
     double slow = has_limit ? siblings->named_from : 3.0 * siblings->spread;
-    double fast = has_limit ? siblings->fast_from : slow;
+    double fast = isfinite(siblings->fast_from) ? siblings->fast_from : slow; /* not in old files */
     double limit = fmax(slow, fast) * siblings->centre / size;
     *dots = (struct xb_dots){
         .places_are = "nodes in the order of their names",
