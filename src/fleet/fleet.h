@@ -139,6 +139,10 @@ struct xb_fleet_left_out {
 
 struct xb_fleet {
     time_t now; /* when it is read: what is dated a day later cannot have been written */
+    /* Link tests are judged by these limits, not by their own, if they are set before reading;
+     * borrowed. How many GPUs were, and how many match no entry: their own verdict holds. */
+    const struct xb_limits_file *limits;
+    size_t limited_count, unlimited_count;
     struct xb_fleet_source *sources;
     struct xb_fleet_node **nodes;
     struct xb_fleet_gpu **gpus;

@@ -166,6 +166,7 @@ struct xb_fleet_document {
     bool is_link;
     double link_bytes; /* its own size of a copy; NAN: not known */
     struct xb_link_file link;
+    size_t limited; /* GPUs that were judged by the fleet's limits */
     struct xb_record record;
     /* While the fleet takes it: */
     struct xb_fleet *fleet;

@@ -57,6 +57,11 @@ static void sort_siblings(struct xb_judging *judging)
         XB_NOTE("Figures with longer tails on both sides than a normal distribution: "
                 "%zu. There a GPU must deviate more to be named.",
                 long_tails);
+    size_t limited = judging->fleet->limited_count, others = judging->fleet->unlimited_count;
+    if (judging->fleet->limits != NULL && (others > 0 || limited == 0))
+        XB_NOTE("%zu of %zu GPUs match no entry of the limits file: the verdict of their own link "
+                "test holds. --limits judges link tests only.",
+                others, limited + others);
     if (judging->unusable > 0)
         XB_NOTE("%zu values are not judged: they are not positive numbers.", judging->unusable);
 }
