@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/places.h"
 #include "fleet/write/formats.h"
+#include "link/report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,11 @@ static const struct xb_option option_expect_hosts = {
             "exists, with names, or names in Slurm's notation: gpu[001-128],login1. With a slash "
             "(./hosts) it is always a file, with a comma at the end (hosts,) always names.",
 };
+static const struct xb_option option_limits = {
+    XB_FILE("limits", "FILE"),
+    .help = "Judge link tests by this file (docs/limits.schema.json) as link would have done, in "
+            "place of the limits that they were measured under.",
+};
 static const struct xb_option option_format = XB_FORMAT_OPTION(
     formats, "table: for people; json: everything (docs/fleet.schema.json); csv: one line per "
              "finding; prometheus: for node_exporter's textfile collector; nodelist: the nodes to "
@@ -36,27 +42,28 @@ static const struct xb_option option_verbose = {
 };
 
 static const struct xb_option *const all_rows[] = {
-    &option_expect_hosts, &xb_option_alpha,       &option_format,    &xb_option_output,
-    &option_verbose,      &xb_option_json_beside, XB_OPTIONS_OF_ALL,
+    &option_expect_hosts, &option_limits,  &xb_option_alpha,       &option_format,
+    &xb_option_output,    &option_verbose, &xb_option_json_beside, XB_OPTIONS_OF_ALL,
 };
 
 /* The whole command. */
 struct command {
-    const char *expect_hosts, *alpha; /* as they were written; expect_hosts: NULL where not given */
-    bool verbose, expected_file;      /* the expected nodes came from a file */
+    const char *expect_hosts, *limits, *alpha; /* as they were written; NULL where not given */
+    bool verbose, expected_file;               /* the expected nodes came from a file */
     struct xb_cli_outputs to;
     const struct xb_config *config;
     struct xb_fleet_request request;
     struct xb_hostlist expected;
+    struct xb_limits_file *file;
     struct xb_fleet fleet;
     struct xb_fleet_judgement judgement;
 };
 
 #define BIND(member, row) XB_BIND(struct command, member, row)
-static const struct xb_option_field *const fields =
-    XB_FIELDS(BIND(expect_hosts, &option_expect_hosts), BIND(alpha, &xb_option_alpha),
-              BIND(verbose, &option_verbose), BIND(to.format, &option_format),
-              BIND(to.output_path, &xb_option_output), BIND(to.json_path, &xb_option_json_beside));
+static const struct xb_option_field *const fields = XB_FIELDS(
+    BIND(expect_hosts, &option_expect_hosts), BIND(limits, &option_limits),
+    BIND(alpha, &xb_option_alpha), BIND(verbose, &option_verbose), BIND(to.format, &option_format),
+    BIND(to.output_path, &xb_option_output), BIND(to.json_path, &xb_option_json_beside));
 
 /* ---- what is asked ---- */
 
@@ -74,6 +81,8 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
                        "'-' for standard input%s",
                        isatty(STDIN_FILENO) ? "" : ", which it does not read without '-'");
     XB_TRY(xb_option_alpha_read(command->alpha, &command->request.alpha, error));
+    if (command->limits != NULL)
+        XB_TRY(xb_limits_file_open(command->limits, &command->file, error));
     if (given == NULL)
         return XB_OK;
     command->expected_file = strchr(given, '/') != NULL || stat(given, &found) == 0;
@@ -119,13 +128,14 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
     const struct xb_config *config = command->config;
     size_t count = 0;
     struct xb_cli_place *places =
-        xb_new(3 + config->operand_count + fleet->source_count, sizeof *places);
+        xb_new(4 + config->operand_count + fleet->source_count, sizeof *places);
     places[count++] = (struct xb_cli_place){.option = "--output", .output = &command->to.output};
     places[count++] = (struct xb_cli_place){.option = "--json", .output = &command->to.json};
     for (size_t i = 0; i < config->operand_count; i++)
         places[count++] = (struct xb_cli_place){.option = "FILE", .input = config->operands[i]};
     for (size_t i = 0; i < fleet->source_count; i++)
         places[count++] = (struct xb_cli_place){.option = "FILE", .input = fleet->sources[i].path};
+    places[count++] = (struct xb_cli_place){.option = "--limits", .input = command->limits};
     if (command->expected_file)
         places[count++] = (struct xb_cli_place){"--expect-hosts", NULL, command->expect_hosts};
     enum xb_status status = xb_cli_open_places(places, count, 0, error);
@@ -160,6 +170,7 @@ static enum xb_status judge(struct command *command, struct xb_error *error)
     XB_TRY(status);
     XB_TRY(xb_cli_find_outputs(&command->to, error));
     xb_fleet_open(&command->fleet);
+    command->fleet.limits = command->file;
     for (size_t i = 0; status == XB_OK && i < command->config->operand_count; i++) {
         const char *path = command->config->operands[i];
         show_progress(command, i, path);
@@ -192,6 +203,7 @@ static int run(struct xb_config *config, char *const *words)
     xb_fleet_judgement_free(&command.judgement);
     xb_fleet_free(&command.fleet);
     xb_hostlist_free(&command.expected);
+    xb_limits_file_close(command.file);
     return code;
 }
 

@@ -139,6 +139,10 @@ struct xb_fleet_left_out {
 
 struct xb_fleet {
     time_t now; /* when it is read: what is dated a day later cannot have been written */
+    /* Link tests are judged by these limits, not by their own, if they are set before reading;
+     * borrowed. How many GPUs were, and how many match no entry: their own verdict holds. */
+    const struct xb_limits_file *limits;
+    size_t limited_count, unlimited_count;
     struct xb_fleet_source *sources;
     struct xb_fleet_node **nodes;
     struct xb_fleet_gpu **gpus;
@@ -199,6 +203,13 @@ struct xb_fleet_request {
     size_t expected_count;
 };
 
+/* How long the tails of a figure's values may be: Student's t with more and more degrees of
+ * freedom, how likely each is, and its scale in spreads. */
+#define XB_TAIL_FITS 13
+struct xb_tails {
+    double weight[XB_TAIL_FITS], scale[XB_TAIL_FITS];
+};
+
 /* One figure over its GPUs. */
 struct xb_fleet_siblings {
     const struct xb_fleet_figure *figure;
@@ -212,10 +223,11 @@ struct xb_fleet_siblings {
                             and named_from are then of values less what is usual for their slot */
     double independent;  /* how many values that know nothing of each other judge as well as all:
                             fewer where those of a node are alike */
-    double wide; /* where the values lie further out on both sides than normal ones would: within
-                    which share 63 % are taken to lie, by an exponential distribution; else 0 */
-    double named_from; /* share of the centre by which a GPU with samples like most is just named;
+    struct xb_tails tails[2]; /* for values below the centre, and above */
+    bool long_tails;          /* both are longer than normal beyond doubt */
+    double named_from; /* share of the centre by which a GPU with samples like most is just slow;
                           NAN where it is not judged */
+    double fast_from;  /* the same of fast ones */
     size_t slow, fast, slow_nodes, fast_nodes; /* named, and the nodes that have them */
     size_t bins[XB_FLEET_BINS]; /* how many values lie where, evenly from bins_from to bins_to, */
     double bins_from, bins_to;  /* which hold least and most, in the unit */

@@ -48,15 +48,20 @@ XB_COMPARER(compare_siblings, struct xb_fleet_siblings, XB_BY_GREATEST(judged),
 static void sort_siblings(struct xb_judging *judging)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
-    size_t wide = 0;
+    size_t long_tails = 0;
     qsort(judgement->siblings, judgement->sibling_count, sizeof *judgement->siblings,
           compare_siblings);
     for (size_t i = 0; i < judgement->sibling_count; i++)
-        wide += judgement->siblings[i].wide > 0;
-    if (wide > 0)
+        long_tails += judgement->siblings[i].long_tails;
+    if (long_tails > 0)
         XB_NOTE("Figures with longer tails on both sides than a normal distribution: "
                 "%zu. There a GPU must deviate more to be named.",
-                wide);
+                long_tails);
+    size_t limited = judging->fleet->limited_count, others = judging->fleet->unlimited_count;
+    if (judging->fleet->limits != NULL && (others > 0 || limited == 0))
+        XB_NOTE("%zu of %zu GPUs match no entry of the limits file: the verdict of their own link "
+                "test holds. --limits judges link tests only.",
+                others, limited + others);
     if (judging->unusable > 0)
         XB_NOTE("%zu values are not judged: they are not positive numbers.", judging->unusable);
 }

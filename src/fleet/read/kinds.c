@@ -204,6 +204,8 @@ static void take_link(struct xb_fleet_document *doc)
     if (report->cut)
         complain(doc, XB_FLEET_CUT, NULL, "the deadline or a signal came before all was tested",
                  NULL);
+    doc->fleet->limited_count += doc->limited;
+    doc->fleet->unlimited_count += report->device_count - doc->limited;
     for (size_t i = 0; i < report->device_count; i++)
         doc->gpus[i] = take_device(doc, &report->devices[i], &report->verdicts[i], figure);
     for (size_t i = 0; i < report->pair_count; i++)

@@ -300,6 +300,7 @@ const struct xb_field xb_fleet_siblings_fields[] = {
     XB_FIELD("slots_differ", DOUBLE, siblings, slots_differ),
     XB_FIELD("independent", DOUBLE, siblings, independent, XB_KNOWN(siblings, judged)),
     XB_FIELD("named_from", DOUBLE, siblings, named_from, XB_KNOWN(siblings, judged)),
+    XB_FIELD("fast_from", DOUBLE, siblings, fast_from, XB_ADDED_NULL_IF_NAN),
     XB_FIELD("slow", SIZE, siblings, slow),
     XB_FIELD("fast", SIZE, siblings, fast),
     XB_PART("histogram", histogram_fields),
