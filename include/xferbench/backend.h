@@ -322,7 +322,7 @@ struct xb_backend {
      * a backend has no such library. */
     void (*device_health)(struct xb_driver *driver, unsigned index, unsigned parts,
                           struct xb_device_health *health);
-    /* The same of how the device is built and set. Milliseconds. */
+    /* Reads how the device is built and set, as far as the library tells. Takes milliseconds. */
     void (*device_setup)(struct xb_driver *driver, unsigned index, struct xb_device_setup *setup);
 
     /* ---- device ---- */
