@@ -276,10 +276,13 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
                                         {", runtime ", probe->runtime_version},
                                         {", driver ", probe->driver_version},
                                         {", library ", probe->runtime_library},
-                                        {", NAMED BY ", probe->runtime_override}};
+                                        {", NAMED BY ", probe->runtime_override},
+                                        {", in ", report->platform.hypervisor},
+                                        {", ASPM policy ", report->platform.aspm_policy}};
         struct xb_words words = {.length = 0};
         for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-            if (parts[i][1] != NULL && parts[i][1][0] != '\0')
+            if (parts[i][1] != NULL && parts[i][1][0] != '\0' && strcmp(parts[i][1], "none") != 0 &&
+                strcmp(parts[i][1], "default") != 0)
                 xb_words_add(&words, "%s%s", parts[i][0], parts[i][1]);
         fputc('\n', stream);
         xb_heading_print(stream, XB_COLOUR_NONE, "xferbench %s%s", report->version, words.text);
