@@ -301,6 +301,7 @@ const struct xb_field xb_link_finding_fields[] = {
 static const struct xb_field ceiling_fields[] = {
     XB_FIELD("speed_gts", DOUBLE, ceiling, speed_gts, XB_ABOVE_0),
     XB_FIELD("width", UNSIGNED, ceiling, width),
+    XB_FIELD("derived", FLAG, ceiling, derived, .flags = XB_FIELD_ADDED),
     XB_FIELD("raw_bytes_per_second", DOUBLE, ceiling, raw, XB_ABOVE_0),
     XB_FIELD("h2d_bytes_per_second", DOUBLE, ceiling, h2d, XB_RATE),
     XB_FIELD("d2h_bytes_per_second", DOUBLE, ceiling, d2h, XB_RATE),

@@ -316,9 +316,9 @@ void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
              ceiling->payload_assumed ? "assumed" : "read", ceiling->read_request,
              ceiling->read_request_assumed ? "assumed" : "read");
     if (ceiling->known)
-        NOTE("ceiling", "to the GPU %s, back %s GB/s; raw %s GB/s each way (%s)",
+        NOTE("ceiling", "to the GPU %s, back %s GB/s; raw %s GB/s each way (%s%s)",
              XB_RATE_TEXT(ceiling->h2d), XB_RATE_TEXT(ceiling->d2h), XB_RATE_TEXT(ceiling->raw),
-             XB_LINK_LANES(lanes));
+             XB_LINK_LANES(lanes), ceiling->derived ? ", derived, not measured" : "");
     else
         NOTE("ceiling", "not known for this link");
     print_bandwidth(stream, "to GPU", &verdict->ways[XB_TO_GPU]);

@@ -410,9 +410,10 @@ void xb_judge_loss(const struct xb_link_device *device, struct xb_verdict *verdi
         if (!direction->is_slow)
             continue;
         const char *other = suspect ? NULL : find_cause(device, verdict, i, is_own, cause);
-        /* Copies are encrypted: only who sets a limit knows how fast they should be. */
-        bool is_encrypted = device->setup.confidential == XB_SWITCH_ON && !minimum->is_set;
-        bool is_critical = !is_encrypted && other == NULL && measured < direction->critical &&
+        /* Nobody knows how fast copies should be but who sets a limit. */
+        bool is_encrypted = device->setup.confidential == XB_SWITCH_ON;
+        bool is_vague = !minimum->is_set && (is_encrypted || ceiling->derived);
+        bool is_critical = !is_vague && other == NULL && measured < direction->critical &&
                            (suspect || sets_critical || is_surely_far_below(device, verdict, i));
         enum xb_level level = is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING;
         if (minimum->is_set)
@@ -425,11 +426,11 @@ void xb_judge_loss(const struct xb_link_device *device, struct xb_verdict *verdi
                      ways[i].name, measured / 1e9, direction->share, SPEED(ceiling->speed_gts),
                      ceiling->width, full / 1e9,
                      (is_critical ? direction->critical : direction->warning) / full);
-        if (is_encrypted) {
-            FIND(UNKNOWN, "XB-CONFIDENTIAL",
-                 "%s: confidential computing encrypts copies, which are slow by design: set limits "
-                 "for such GPUs (--min-h2d, --min-d2h, or --limits)",
-                 text);
+        if (is_vague) {
+            FIND(UNKNOWN, is_encrypted ? "XB-CONFIDENTIAL" : "XB-BW-NO-LIMIT",
+                 "%s: %s: set limits for such GPUs (--min-h2d, --min-d2h, or --limits)", text,
+                 is_encrypted ? "confidential computing encrypts copies, which are slow by design"
+                              : "that is derived from the specification, and nobody measured it");
             continue;
         }
         if (suspect || is_own)

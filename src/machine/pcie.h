@@ -192,7 +192,8 @@ void xb_pcie_watch_stop(struct xb_pcie_watch *watch, struct xb_pcie_load *load);
 
 /* The most user data that a PCIe link can carry in one direction: docs/link-ceilings.md. */
 struct xb_ceiling {
-    bool known; /* false if there is no link, or if its line coding is not certain (64 GT/s) */
+    bool known;   /* false if there is no link, or its rate is no generation's */
+    bool derived; /* from the specification alone, as that of 64 GT/s: nobody has measured it */
     double speed_gts;
     unsigned width;
     double raw;            /* bytes per second after line coding */
