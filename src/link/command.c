@@ -216,6 +216,7 @@ static int report(struct command *command, bool done)
                                     .start = &session->start,
                                     .node = command->node.name,
                                     .hostname = command->host.hostname};
+    xb_platform_read("", &report.platform);
     xb_link_session_judge(session, &report);
     snprintf(report.nothing, sizeof report.nothing, "%s", session->nothing);
     if (!done && report.device_count == 0 && report.nothing[0] == '\0')

@@ -115,6 +115,8 @@ static const char *source_word(int source)
 }
 
 #define LEVEL .word = level_word, .most = XB_LEVEL_UNKNOWN
+/* Not in files of before, and null where it is not known. */
+#define ADDED .flags = (XB_FIELD_ADDED | XB_FIELD_EMPTY_IS_NULL)
 #define SOURCE .word = source_word, .most = XB_LIMIT_COMMAND_LINE
 
 static const struct xb_field link_fields[] = {
@@ -142,6 +144,7 @@ static const struct xb_field end_fields[] = {
     XB_FIELD("numa_node", INDEX, end, numa_node),
     XB_OBJECT("aer", end, aer, aer_fields, XB_KNOWN(end, aer.known)),
     XB_OBJECT("control", end, control, control_fields, XB_KNOWN(end, control.known)),
+    XB_FIELD("aspm", TEXT, end, aspm, ADDED),
     XB_FIELDS_END};
 
 static const struct xb_field hop_fields[] = {
@@ -154,6 +157,8 @@ static const struct xb_field path_fields[] = {
     XB_FIELD("numa_node", INDEX, path, numa_node),
     XB_FIELD("local_cpus", TEXT, path, local_cpus, XB_NULL_IF_EMPTY),
     XB_FIELD("iommu_group", INDEX, path, iommu_group),
+    XB_FIELD("iommu_type", TEXT, path, iommu_type, ADDED),
+    XB_FIELD("largest_bar_bytes", UINT64, path, largest_bar, ADDED),
     XB_ITEMS("hops", path, hops, count, XB_PCIE_HOPS, hop_fields),
     XB_FIELDS_END};
 
@@ -250,6 +255,8 @@ static const struct xb_field conditions_fields[] = {
              XB_KNOWN(conditions, traffic_known)),
     XB_FIELD("memory_clock_mhz", UNSIGNED, conditions, memory_mhz, XB_NULL_IF_EMPTY),
     XB_FIELD("memory_clock_best_mhz", UNSIGNED, conditions, memory_best_mhz, XB_NULL_IF_EMPTY),
+    XB_FIELD("sm_clock_mhz", UNSIGNED, conditions, sm_mhz, ADDED),
+    XB_FIELD("sm_clock_best_mhz", UNSIGNED, conditions, sm_best_mhz, ADDED),
     XB_FIELD("slowed_by_hardware", FLAG, conditions, slowed_by_hardware),
     XB_FIELD("throttle", TEXT, conditions, throttle),
     XB_FIELD("retrains", COUNTER, conditions, retrains, XB_KNOWN(conditions, traffic_known)),
@@ -294,6 +301,7 @@ const struct xb_field xb_link_finding_fields[] = {
 static const struct xb_field ceiling_fields[] = {
     XB_FIELD("speed_gts", DOUBLE, ceiling, speed_gts, XB_ABOVE_0),
     XB_FIELD("width", UNSIGNED, ceiling, width),
+    XB_FIELD("derived", FLAG, ceiling, derived, .flags = XB_FIELD_ADDED),
     XB_FIELD("raw_bytes_per_second", DOUBLE, ceiling, raw, XB_ABOVE_0),
     XB_FIELD("h2d_bytes_per_second", DOUBLE, ceiling, h2d, XB_RATE),
     XB_FIELD("d2h_bytes_per_second", DOUBLE, ceiling, d2h, XB_RATE),
@@ -404,4 +412,6 @@ const struct xb_field xb_link_report_fields[] = {
     XB_FIELD("attempts_allowed", UNSIGNED, report, attempts_allowed),
     XB_FIELD("deadline_s", DOUBLE, report, deadline, XB_RATE),
     XB_FIELD("cut", FLAG, report, cut),
+    XB_FIELD("hypervisor", TEXT, report, platform.hypervisor, ADDED),
+    XB_FIELD("aspm_policy", TEXT, report, platform.aspm_policy, ADDED),
     XB_FIELDS_END};

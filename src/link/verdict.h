@@ -66,7 +66,8 @@ struct xb_link_conditions {
     uint64_t retrains;     /* of that link */
     unsigned memory_mhz;   /* clock of the device's memory */
     unsigned memory_best_mhz;
-    bool slowed_by_hardware; /* as in struct xb_device_health */
+    unsigned sm_mhz, sm_best_mhz; /* of its multiprocessors */
+    bool slowed_by_hardware;      /* as in struct xb_device_health */
     char throttle[128];
     bool memory_is_far;   /* all host memory lay on other NUMA nodes than the device's */
     double mean, fastest; /* the copies themselves, in bytes per second: all samples, the fastest */

@@ -188,7 +188,7 @@ static const struct {
     bool by_hardware;
 } reasons[] = {
     {0x1, "idle", false},
-    {0x2, "application clocks setting", false},
+    {0x2, XB_CLOCKS_ARE_SET, false},
     {0x4, "power cap", false},
     {0x8, "hardware slowdown", false}, /* the bit is also set while clocks change */
     {0x10, "sync boost", false},
@@ -260,6 +260,8 @@ void xb_nvml_health(const char *bus_id, unsigned parts, struct xb_device_health 
     if (parts & XB_HEALTH_CLOCKS) {
         health->clocks_known = ASK(clock, device, CLOCK_SM, &health->sm_clock_mhz) &&
                                ASK(clock, device, CLOCK_MEMORY, &health->memory_clock_mhz);
+        if (!ASK(best_clock, device, CLOCK_SM, &health->sm_clock_best_mhz))
+            health->sm_clock_best_mhz = 0;
         if (!ASK(best_clock, device, CLOCK_MEMORY, &health->memory_clock_best_mhz))
             health->memory_clock_best_mhz = 0;
         read_throttle(device, health);

@@ -123,9 +123,10 @@ static void say_state(const struct row *row, char said[ROW_TEXT])
     change_device(row->part[0]);
     xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
     assert_true(after.replays_known && after.clocks_known && after.throttle_known);
-    say_also(said, "%d replays, %u MHz, memory %u of %u MHz, %s%s; PCIe", (int)after.replays,
-             after.sm_clock_mhz, after.memory_clock_mhz, after.memory_clock_best_mhz,
-             after.throttle, after.slowed_by_hardware ? ", slowed" : "");
+    say_also(said, "%d replays, %u of %u MHz, memory %u of %u MHz, %s%s; PCIe", (int)after.replays,
+             after.sm_clock_mhz, after.sm_clock_best_mhz, after.memory_clock_mhz,
+             after.memory_clock_best_mhz, after.throttle,
+             after.slowed_by_hardware ? ", slowed" : "");
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
         if (after.counted[i])
             say_also(said, " %d", (int)after.counts[i]);
