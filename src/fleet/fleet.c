@@ -99,7 +99,7 @@ size_t xb_fleet_add_source(struct xb_fleet *fleet, const struct xb_fleet_source 
 struct xb_fleet_node *xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_node *node)
 {
     struct xb_fleet_node kept = *node, *old;
-    KEEP_TEXTS(fleet, &kept.name, &kept.hostname, &kept.driver);
+    KEEP_TEXTS(fleet, &kept.name, &kept.hostname, &kept.driver, &kept.kernel);
     void **place = THING(OF_NODE, (uintptr_t)kept.name);
     if (*place == NULL)
         *place = APPEND_THING(fleet->nodes, fleet->node_count, kept);
@@ -109,6 +109,10 @@ struct xb_fleet_node *xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_
     if (kept.driver != NULL && (old->driver == NULL || kept.driver_told >= old->driver_told)) {
         old->driver = kept.driver;
         old->driver_told = kept.driver_told;
+    }
+    if (kept.kernel != NULL && (old->kernel == NULL || kept.kernel_told >= old->kernel_told)) {
+        old->kernel = kept.kernel;
+        old->kernel_told = kept.kernel_told;
     }
     return old;
 }

@@ -463,7 +463,8 @@ void xb_fleet_take(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,
     size_t count = doc->link.report.device_count;
     if (!doc->is_link)
         (void)xb_record_devices(&doc->record, &count);
-    origin->written = doc->host.driver_told = origin->dated - (is_ahead ? BEFORE_ALL : 0);
+    origin->written = doc->host.driver_told = doc->host.kernel_told =
+        origin->dated - (is_ahead ? BEFORE_ALL : 0);
     doc->fleet = fleet;
     doc->terms = terms;
     doc->source = xb_fleet_add_source(fleet, origin);
