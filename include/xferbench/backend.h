@@ -23,7 +23,7 @@
  */
 
 /* Raised when a slot is added or changes meaning; the registry refuses another number. */
-#define XB_BACKEND_ABI 14u
+#define XB_BACKEND_ABI 15u
 
 /* What a check against a pattern found. first_offset counts only if wrong_bytes is not 0. */
 struct xb_mismatch {
@@ -215,6 +215,20 @@ enum xb_health_part {
     XB_HEALTH_ALL = 15
 };
 
+enum xb_switch { XB_SWITCH_UNKNOWN, XB_SWITCH_ON, XB_SWITCH_OFF };
+
+/* What a vendor's management library says of how a device is built and set. It stays the same while
+ * a test runs. Every text is "" where unknown. */
+struct xb_device_setup {
+    bool known;      /* the library knows the device; else all is unknown */
+    char serial[32]; /* of the board */
+    char vbios[32];  /* version of its firmware */
+    enum xb_switch ecc;
+    enum xb_switch confidential; /* confidential computing: copies are encrypted */
+    char confidential_mode[24];  /* of several GPUs: "protected PCIe", "encrypted NVLink" */
+    char virtualisation[16];     /* "none", "pass-through", "vGPU", "vGPU host" */
+};
+
 struct xb_backend;
 struct xb_kernels;
 
@@ -308,6 +322,8 @@ struct xb_backend {
      * a backend has no such library. */
     void (*device_health)(struct xb_driver *driver, unsigned index, unsigned parts,
                           struct xb_device_health *health);
+    /* Reads how the device is built and set, as far as the library tells. Takes milliseconds. */
+    void (*device_setup)(struct xb_driver *driver, unsigned index, struct xb_device_setup *setup);
 
     /* ---- device ---- */
 

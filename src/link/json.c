@@ -89,6 +89,7 @@ typedef struct xb_nvlink nvlink;
 typedef struct xb_device_health health;
 typedef struct xb_link_conditions conditions;
 typedef struct xb_link_attempt attempt;
+typedef struct xb_device_setup setup;
 typedef struct xb_link_device device;
 typedef struct xb_ceiling ceiling;
 typedef struct xb_link_direction direction;
@@ -341,12 +342,23 @@ const struct xb_field xb_link_info_fields[] = {
     XB_FIELD("memory_bytes", COUNTER, info, memory_bytes),
     XB_FIELDS_END};
 
+static const struct xb_field setup_fields[] = {
+    XB_FIELD("serial", TEXT, setup, serial, XB_NULL_IF_EMPTY),
+    XB_FIELD("vbios", TEXT, setup, vbios, XB_NULL_IF_EMPTY),
+    XB_FIELD("ecc", MAYBE, setup, ecc, XB_NULL_IF_EMPTY),
+    XB_FIELD("confidential_computing", MAYBE, setup, confidential, XB_NULL_IF_EMPTY),
+    XB_FIELD("confidential_mode", TEXT, setup, confidential_mode, XB_NULL_IF_EMPTY),
+    XB_FIELD("virtualisation", TEXT, setup, virtualisation, XB_NULL_IF_EMPTY),
+    XB_FIELDS_END};
+
 static const struct xb_field peers_fields[] = {
     XB_OBJECT("health_before", device, peers.before, health_fields),
     XB_OBJECT("health_after", device, peers.after, health_fields),
     XB_FIELD("seconds", DOUBLE, device, peers.seconds, XB_ABOVE_0), XB_FIELDS_END};
 
 const struct xb_field xb_link_device_fields[] = {
+    XB_OBJECT("setup", device, setup, setup_fields, XB_KNOWN(device, setup.known),
+              .flags = XB_FIELD_ADDED),
     XB_ITEMS("attempts", device, attempts, attempt_count, XB_LINK_ATTEMPTS, attempt_fields),
     XB_PART("peers", peers_fields, XB_KNOWN(device, peers.known)), XB_FIELDS_END};
 

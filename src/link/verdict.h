@@ -92,6 +92,7 @@ struct xb_link_attempt {
 /* One device, and every attempt to test it. */
 struct xb_link_device {
     struct xb_device_info info;
+    struct xb_device_setup setup;
     struct xb_link_attempt attempts[XB_LINK_ATTEMPTS]; /* in the order made */
     size_t attempt_count;
     /* Around all copies between it and its peers. */

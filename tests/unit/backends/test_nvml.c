@@ -134,6 +134,21 @@ static void say_state(const struct row *row, char said[ROW_TEXT])
 }
 TEST_ROWS(the_state_of_a_device_is_told, say_state)
 
+static void say_setup(const struct row *row, char said[ROW_TEXT])
+{
+    static const char *const words[] = {"not known", "on", "off"};
+    struct xb_device_setup setup;
+    (void)start(NULL);
+    change_device(row->part[0]);
+    fake->confidential = strcmp(row->part[0], "confidential") == 0;
+    memset(&setup, 0xa5, sizeof setup);
+    xb_nvml_setup(DEVICE, &setup);
+    say_also(said, "serial %s, VBIOS %s, ECC %s, confidential %s (%s), %s", setup.serial,
+             setup.vbios, words[setup.ecc], words[setup.confidential], setup.confidential_mode,
+             setup.virtualisation);
+}
+TEST_ROWS(how_a_device_is_set_is_told, say_setup)
+
 FIXTURE_TEST(reads_the_parts_that_are_asked_for)
 {
     for (unsigned parts = 0; parts <= XB_HEALTH_ALL; parts++) {
