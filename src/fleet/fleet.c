@@ -120,7 +120,7 @@ struct xb_fleet_node *xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_
 struct xb_fleet_gpu *xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu)
 {
     struct xb_fleet_gpu kept = *gpu, *old;
-    KEEP_TEXTS(fleet, &kept.model, &kept.uuid, &kept.pci_bdf);
+    KEEP_TEXTS(fleet, &kept.model, &kept.uuid, &kept.pci_bdf, &kept.serial, &kept.vbios);
     uintptr_t node = (uintptr_t)kept.node, address = (uintptr_t)kept.pci_bdf;
     void *none = NULL, **by_uuid = &none;
     if (kept.uuid != NULL)
@@ -148,6 +148,10 @@ struct xb_fleet_gpu *xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fl
     old->pci_bdf = old->pci_bdf != NULL ? old->pci_bdf : kept.pci_bdf;
     if (kept.model != NULL && (newer || old->model == NULL))
         old->model = kept.model;
+    if (kept.serial != NULL && (newer || old->serial == NULL))
+        old->serial = kept.serial;
+    if (kept.vbios != NULL && (newer || old->vbios == NULL))
+        old->vbios = kept.vbios;
     if (newer) {
         old->index = kept.index;
         old->told = kept.told;

@@ -39,6 +39,7 @@ struct xb_fleet_gpu {
     struct xb_fleet_node *node;
     unsigned index; /* as in the newest document */
     const char *model, *uuid, *pci_bdf;
+    const char *serial, *vbios; /* of the newest document that tells them */
     /* The slot's link under load, from the newest document that knows it; 0: none does. */
     double link_speed_gts;
     unsigned link_width;

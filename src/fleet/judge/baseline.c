@@ -31,10 +31,17 @@ struct both {
     const void *of[2];
 };
 
+/* A version: how many tell it then and now, where it changed, where as on the first of these. */
+struct change {
+    const char *then, *now;
+    size_t known, changed, alike;
+};
+
 struct comparing {
     struct xb_fleet all; /* has all nodes, GPUs and figures of both, each once */
     struct side then, now;
     struct both *nodes, *gpus; /* by their places in `all` */
+    struct change driver, kernel, vbios;
 };
 
 /* The node in what both have. */
@@ -246,34 +253,39 @@ static void compare_values(struct xb_judging *judging, const struct comparing *c
 
 /* ---- what came and went, and what changed beside the values ---- */
 
-/* A version that nodes have: how many tell it then and now, where it changed, where as on the first
- * of these. */
-struct change {
-    const char *what, *then, *now;
-    size_t known, changed, alike;
-};
+static bool differ(const char *then, const char *now)
+{
+    return then != NULL && now != NULL && strcmp(then, now) != 0;
+}
 
 static void add_change(struct change *change, const char *then, const char *now)
 {
-    bool is_known = then != NULL && now != NULL;
-    change->known += is_known;
-    if (!is_known || strcmp(then, now) == 0)
+    change->known += then != NULL && now != NULL;
+    if (!differ(then, now))
         return;
     if (change->changed++ == 0) {
         change->then = then;
         change->now = now;
     }
-    change->alike += strcmp(change->then, then) == 0 && strcmp(change->now, now) == 0;
+    change->alike += !differ(change->then, then) && !differ(change->now, now);
 }
 
-static void compare_nodes(struct xb_judging *judging, const struct comparing *comparing)
+static void tell_change(struct xb_words *words, const struct change *change, const char *what,
+                        const char *of)
+{
+    if (change->changed > 0)
+        xb_words_add(words, "%s%s %.100s, now %.100s%s, on %zu of %zu %s",
+                     words->length > 0 ? "; " : "", what, change->then, change->now,
+                     change->alike < change->changed ? " and others" : "", change->changed,
+                     change->known, of);
+}
+
+static void compare_nodes(struct xb_judging *judging, struct comparing *comparing)
 {
     const size_t count = comparing->all.node_count;
     const char **missing = XB_SCRATCH(judging, count, sizeof(char *));
     const char **new = XB_SCRATCH(judging, count, sizeof(char *));
-    struct change changes[] = {{.what = "driver"}, {.what = "kernel"}};
     size_t missing_count = 0, new_count = 0;
-    struct xb_words words = {.length = 0};
     XB_EACH (both, comparing->nodes, count) {
         const struct xb_fleet_node *then = both->of[0], *now = both->of[1];
         if (then == NULL)
@@ -283,8 +295,8 @@ static void compare_nodes(struct xb_judging *judging, const struct comparing *co
         if (then == NULL || now == NULL)
             continue;
         judging->judgement->compared_nodes++;
-        add_change(&changes[0], then->driver, now->driver);
-        add_change(&changes[1], then->kernel, now->kernel);
+        add_change(&comparing->driver, then->driver, now->driver);
+        add_change(&comparing->kernel, then->kernel, now->kernel);
     }
     if (missing_count > 0)
         XB_NOTE("Nodes of the baseline without a file here: %zu, %s.", missing_count,
@@ -292,14 +304,6 @@ static void compare_nodes(struct xb_judging *judging, const struct comparing *co
     if (new_count > 0)
         XB_NOTE("Nodes that are not in the baseline: %zu, %s.", new_count,
                 XB_FLEET_NAMES(new, new_count));
-    XB_EACH (change, changes, sizeof changes / sizeof *changes)
-        if (change->changed > 0)
-            xb_words_add(&words, "%s%s %.100s, now %.100s%s, on %zu of %zu nodes",
-                         words.length > 0 ? "; " : "", change->what, change->then, change->now,
-                         change->alike < change->changed ? " and others" : "", change->changed,
-                         change->known);
-    if (words.length > 0)
-        XB_NOTE("Changed since the baseline: %s.", words.text);
 }
 
 static void note_gpus(struct xb_judging *judging, size_t count, const struct xb_fleet_gpu *first,
@@ -330,11 +334,12 @@ static void compare_gpus(struct xb_judging *judging, struct comparing *comparing
         } else if (now == NULL) {
             gone[gone_count++] = both;
             xb_node_tally_add(&tally, node->of[1]);
-        } else if (then->uuid != NULL && now->uuid != NULL && strcmp(then->uuid, now->uuid) != 0) {
+        } else if (differ(then->uuid, now->uuid) || differ(then->serial, now->serial)) {
             comparing->now.gpus[now->number] = SIZE_MAX;
             replaced = replaced_count++ == 0 ? now : replaced;
         } else {
             judgement->compared_gpus++;
+            add_change(&comparing->vbios, then->vbios, now->vbios);
         }
     }
     for (size_t i = 0; i < gone_count; i++) {
@@ -378,6 +383,7 @@ void xb_fleet_compare_baseline(struct xb_judging *judging)
     struct xb_fleet_judgement *judgement = judging->judgement, ignored = {.fleet = NULL};
     struct xb_judging then = {.fleet = judgement->request.baseline, .judgement = &ignored};
     struct comparing comparing = {.then = {then.fleet}, .now = {judging->fleet}};
+    struct xb_words changed = {.length = 0};
     size_t faults = 0;
     if (then.fleet == NULL)
         return;
@@ -400,6 +406,11 @@ void xb_fleet_compare_baseline(struct xb_judging *judging)
     }
     compare_nodes(judging, &comparing);
     compare_gpus(judging, &comparing);
+    tell_change(&changed, &comparing.driver, "driver", "nodes");
+    tell_change(&changed, &comparing.kernel, "kernel", "nodes");
+    tell_change(&changed, &comparing.vbios, "VBIOS", "GPUs");
+    if (changed.length > 0)
+        XB_NOTE("Changed since the baseline: %s.", changed.text);
     compare_values(judging, &comparing);
     XB_EACH (complaint, then.fleet->complaints, then.fleet->complaint_count)
         faults += xb_fleet_code_is_bad(complaint->code);

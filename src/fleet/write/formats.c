@@ -47,7 +47,7 @@ struct cell {
     enum { TEXT, LABEL, NUMBER } kind;
     double number;
 };
-#define CELLS 23
+#define CELLS 24
 #define FLAG_TEXT(flag) ((flag) ? "true" : "false")
 
 /* `code`: "" of a value that is listed with all others. `then`: in the baseline. */
@@ -83,6 +83,7 @@ static void list_cells(const struct xb_fleet_finding *finding, const char *code,
         {"unsure", FLAG_TEXT(finding->unsure), LABEL, 0},
         {"is_to_drain", FLAG_TEXT(code[0] != '\0' && xb_fleet_is_to_drain(finding)), TEXT, 0},
         {"baseline", NULL, NUMBER, then},
+        {"serial", gpu->serial, TEXT, 0},
     };
     memcpy(cells, all, sizeof all);
 }
@@ -309,6 +310,7 @@ const struct xb_field xb_fleet_gpu_fields[] = {
     XB_FIELD("model", STRING, gpu, model, XB_NULL_IF_EMPTY),
     XB_FIELD("uuid", STRING, gpu, uuid, XB_NULL_IF_EMPTY),
     XB_FIELD("pci_bdf", STRING, gpu, pci_bdf, XB_NULL_IF_EMPTY),
+    XB_FIELD("serial", STRING, gpu, serial, .flags = XB_FIELD_ADDED | XB_FIELD_EMPTY_IS_NULL),
     XB_FIELD("link_speed_gts", DOUBLE, gpu, link_speed_gts, XB_RATE),
     XB_FIELD("link_width", UNSIGNED, gpu, link_width, XB_NULL_IF_EMPTY),
     XB_FIELDS_END};
