@@ -60,7 +60,7 @@ struct xb_judging {
 typedef void xb_fleet_part(struct xb_judging *judging);
 xb_fleet_part xb_fleet_join_moved, xb_fleet_name_complaints, xb_fleet_take_newest,
     xb_fleet_gather_siblings, xb_fleet_name_outliers, xb_fleet_note_lacking, xb_fleet_name_missing,
-    xb_fleet_name_unlike_most, xb_fleet_note_start;
+    xb_fleet_name_unlike_most, xb_fleet_note_start, xb_fleet_compare_baseline;
 
 /* Sorts `count` values of one figure by their logarithms, and gives each the centre and spread of
  * the others. `offsets` has room for `count` numbers. */
