@@ -23,7 +23,7 @@
  */
 
 /* Raised when a slot is added or changes meaning; the registry refuses another number. */
-#define XB_BACKEND_ABI 14u
+#define XB_BACKEND_ABI 15u
 
 /* What a check against a pattern found. first_offset counts only if wrong_bytes is not 0. */
 struct xb_mismatch {
@@ -187,6 +187,9 @@ enum xb_pcie_counter {
 };
 #define XB_PCIE_COUNTERS 12
 
+/* In struct xb_device_health's words: somebody set clocks, or a limit for them. */
+#define XB_CLOCKS_ARE_SET "application clocks setting"
+
 /* What a vendor's management library adds about a device. Every field may be unknown. */
 struct xb_device_health {
     bool replays_known;
@@ -197,7 +200,7 @@ struct xb_device_health {
     uint32_t bytes_sent, bytes_received; /* by the device over its PCIe link */
     bool clocks_known;
     unsigned sm_clock_mhz, memory_clock_mhz;
-    unsigned memory_clock_best_mhz; /* 0 where unknown */
+    unsigned sm_clock_best_mhz, memory_clock_best_mhz; /* 0 where unknown */
     bool throttle_known;
     bool slowed_by_hardware; /* heat or power brake by the hardware now: no setting of a user's */
     char throttle[128]; /* reasons for which clocks are below their best now, in words; "" none */
@@ -213,6 +216,20 @@ enum xb_health_part {
     XB_HEALTH_CLOCKS = 4,   /* and what slows them; 5 ms */
     XB_HEALTH_NVLINKS = 8,  /* up to 15 ms */
     XB_HEALTH_ALL = 15
+};
+
+enum xb_switch { XB_SWITCH_UNKNOWN, XB_SWITCH_ON, XB_SWITCH_OFF };
+
+/* What a vendor's management library says of how a device is built and set. It stays the same while
+ * a test runs. Every text is "" where unknown. */
+struct xb_device_setup {
+    bool known;      /* the library knows the device; else all is unknown */
+    char serial[32]; /* of the board */
+    char vbios[32];  /* version of its firmware */
+    enum xb_switch ecc;
+    enum xb_switch confidential; /* confidential computing: copies are encrypted */
+    char confidential_mode[24];  /* of several GPUs: "protected PCIe", "encrypted NVLink" */
+    char virtualisation[16];     /* "none", "pass-through", "vGPU", "vGPU host" */
 };
 
 struct xb_backend;
@@ -308,6 +325,8 @@ struct xb_backend {
      * a backend has no such library. */
     void (*device_health)(struct xb_driver *driver, unsigned index, unsigned parts,
                           struct xb_device_health *health);
+    /* Reads how the device is built and set, from the same library. Milliseconds. */
+    void (*device_setup)(struct xb_driver *driver, unsigned index, struct xb_device_setup *setup);
 
     /* ---- device ---- */
 

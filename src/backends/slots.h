@@ -36,6 +36,7 @@ void xb_driver_drop(struct xb_driver *driver);
     OWN(prefix, driver_close, XB_SLOT_ALWAYS)                                                      \
     OWN(prefix, device_info, XB_SLOT_ALWAYS)                                                       \
     OWN(prefix, device_health, XB_SLOT_NEVER)                                                      \
+    OWN(prefix, device_setup, XB_SLOT_NEVER)                                                       \
     OWN(prefix, device_open, XB_SLOT_ALWAYS)                                                       \
     MEMORY(prefix, device_close, XB_SLOT_ALWAYS)                                                   \
     MEMORY(prefix, device_memory, XB_SLOT_ALWAYS)                                                  \

@@ -89,6 +89,7 @@ typedef struct xb_nvlink nvlink;
 typedef struct xb_device_health health;
 typedef struct xb_link_conditions conditions;
 typedef struct xb_link_attempt attempt;
+typedef struct xb_device_setup setup;
 typedef struct xb_link_device device;
 typedef struct xb_ceiling ceiling;
 typedef struct xb_link_direction direction;
@@ -116,6 +117,8 @@ static const char *source_word(int source)
 }
 
 #define LEVEL .word = level_word, .most = XB_LEVEL_UNKNOWN
+/* Not in files of before, and null where it is not known. */
+#define ADDED .flags = (XB_FIELD_ADDED | XB_FIELD_EMPTY_IS_NULL)
 #define SOURCE .word = source_word, .most = XB_LIMIT_COMMAND_LINE
 
 static const struct xb_field link_fields[] = {
@@ -143,6 +146,7 @@ static const struct xb_field end_fields[] = {
     XB_FIELD("numa_node", INDEX, end, numa_node),
     XB_OBJECT("aer", end, aer, aer_fields, XB_KNOWN(end, aer.known)),
     XB_OBJECT("control", end, control, control_fields, XB_KNOWN(end, control.known)),
+    XB_FIELD("aspm", TEXT, end, aspm, ADDED),
     XB_FIELDS_END};
 
 static const struct xb_field hop_fields[] = {
@@ -155,6 +159,8 @@ static const struct xb_field path_fields[] = {
     XB_FIELD("numa_node", INDEX, path, numa_node),
     XB_FIELD("local_cpus", TEXT, path, local_cpus, XB_NULL_IF_EMPTY),
     XB_FIELD("iommu_group", INDEX, path, iommu_group),
+    XB_FIELD("iommu_type", TEXT, path, iommu_type, ADDED),
+    XB_FIELD("largest_bar_bytes", UINT64, path, largest_bar, ADDED),
     XB_ITEMS("hops", path, hops, count, XB_PCIE_HOPS, hop_fields),
     XB_FIELDS_END};
 
@@ -251,6 +257,8 @@ static const struct xb_field conditions_fields[] = {
              XB_KNOWN(conditions, traffic_known)),
     XB_FIELD("memory_clock_mhz", UNSIGNED, conditions, memory_mhz, XB_NULL_IF_EMPTY),
     XB_FIELD("memory_clock_best_mhz", UNSIGNED, conditions, memory_best_mhz, XB_NULL_IF_EMPTY),
+    XB_FIELD("sm_clock_mhz", UNSIGNED, conditions, sm_mhz, ADDED),
+    XB_FIELD("sm_clock_best_mhz", UNSIGNED, conditions, sm_best_mhz, ADDED),
     XB_FIELD("slowed_by_hardware", FLAG, conditions, slowed_by_hardware),
     XB_FIELD("throttle", TEXT, conditions, throttle),
     XB_FIELD("retrains", COUNTER, conditions, retrains, XB_KNOWN(conditions, traffic_known)),
@@ -279,8 +287,8 @@ static const struct xb_field attempt_fields[] = {
 
 static const struct xb_field reason_fields[] = {
     XB_FIELD("code", STRING, reason, code), XB_FIELD("level", WORD, reason, level, LEVEL),
-    XB_FIELD("text", TEXT, reason, text),
-    XB_FIELD("accepted", STRING, reason, accepted, XB_ADDED_OR_NULL), XB_FIELDS_END};
+    XB_FIELD("text", TEXT, reason, text), XB_FIELD("accepted", STRING, reason, accepted, ADDED),
+    XB_FIELDS_END};
 
 const struct xb_field xb_link_finding_fields[] = {
     XB_FIELD("level", WORD, findings, level, LEVEL),
@@ -296,6 +304,7 @@ const struct xb_field xb_link_finding_fields[] = {
 static const struct xb_field ceiling_fields[] = {
     XB_FIELD("speed_gts", DOUBLE, ceiling, speed_gts, XB_ABOVE_0),
     XB_FIELD("width", UNSIGNED, ceiling, width),
+    XB_FIELD("derived", FLAG, ceiling, derived, .flags = XB_FIELD_ADDED),
     XB_FIELD("raw_bytes_per_second", DOUBLE, ceiling, raw, XB_ABOVE_0),
     XB_FIELD("h2d_bytes_per_second", DOUBLE, ceiling, h2d, XB_RATE),
     XB_FIELD("d2h_bytes_per_second", DOUBLE, ceiling, d2h, XB_RATE),
@@ -362,12 +371,23 @@ const struct xb_field xb_link_info_fields[] = {
     XB_FIELD("memory_bytes", COUNTER, info, memory_bytes),
     XB_FIELDS_END};
 
+static const struct xb_field setup_fields[] = {
+    XB_FIELD("serial", TEXT, setup, serial, XB_NULL_IF_EMPTY),
+    XB_FIELD("vbios", TEXT, setup, vbios, XB_NULL_IF_EMPTY),
+    XB_FIELD("ecc", MAYBE, setup, ecc, XB_NULL_IF_EMPTY),
+    XB_FIELD("confidential_computing", MAYBE, setup, confidential, XB_NULL_IF_EMPTY),
+    XB_FIELD("confidential_mode", TEXT, setup, confidential_mode, XB_NULL_IF_EMPTY),
+    XB_FIELD("virtualisation", TEXT, setup, virtualisation, XB_NULL_IF_EMPTY),
+    XB_FIELDS_END};
+
 static const struct xb_field peers_fields[] = {
     XB_OBJECT("health_before", device, peers.before, health_fields),
     XB_OBJECT("health_after", device, peers.after, health_fields),
     XB_FIELD("seconds", DOUBLE, device, peers.seconds, XB_ABOVE_0), XB_FIELDS_END};
 
 const struct xb_field xb_link_device_fields[] = {
+    XB_OBJECT("setup", device, setup, setup_fields, XB_KNOWN(device, setup.known),
+              .flags = XB_FIELD_ADDED),
     XB_ITEMS("attempts", device, attempts, attempt_count, XB_LINK_ATTEMPTS, attempt_fields),
     XB_PART("peers", peers_fields, XB_KNOWN(device, peers.known)), XB_FIELDS_END};
 
@@ -397,7 +417,7 @@ const struct xb_field xb_link_pair_verdict_fields[] = {
     XB_FIELD("like_pairs", SIZE, pair_verdict, like_count, .most = UINT32_MAX),
     XB_FIELD("like_pairs_bytes_per_second", DOUBLE, pair_verdict, like, XB_RATE),
     XB_OBJECT("limits", pair_verdict, bandwidth, bandwidth_limit_fields),
-    XB_FIELD("baseline_bytes_per_second", DOUBLE, pair_verdict, was, XB_ADDED_OR_NULL),
+    XB_FIELD("baseline_bytes_per_second", DOUBLE, pair_verdict, was, ADDED),
     XB_FIELDS_END};
 
 const struct xb_field xb_link_backend_fields[] = {
@@ -421,4 +441,6 @@ const struct xb_field xb_link_report_fields[] = {
     XB_FIELD("deadline_s", DOUBLE, report, deadline, XB_RATE),
     XB_FIELD("cut", FLAG, report, cut),
     XB_PART("baseline", then_fields, XB_KNOWN(report, then.known), .flags = XB_FIELD_ADDED),
+    XB_FIELD("hypervisor", TEXT, report, platform.hypervisor, ADDED),
+    XB_FIELD("aspm_policy", TEXT, report, platform.aspm_policy, ADDED),
     XB_FIELDS_END};

@@ -4,6 +4,7 @@
 #include "base/json_fields.h"
 #include "base/options.h"
 #include "base/terminal.h"
+#include "machine/environment.h"
 #include "machine/node.h"
 #include "verdict.h"
 
@@ -16,6 +17,7 @@ struct xb_link_report {
     const char *version; /* of the xferbench that measured */
     const char *backend; /* its name; NULL where none could be opened */
     struct xb_probe probe;
+    struct xb_platform platform;
     const char *command; /* as the user called it; may be NULL */
     struct xb_link_device *devices;
     struct xb_verdict *verdicts; /* on each device */

@@ -520,6 +520,9 @@ static int work(void *argument, int channel)
         }
         unlock(session);
         free_run(&run);
+        for (size_t i = 0; session->backend->device_setup != NULL && i < session->device_count; i++)
+            session->backend->device_setup(session->driver, index_of(session, i),
+                                           &session->devices[i].setup);
         if (status == XB_OK)
             status = xb_baseline_check(session, &error);
         if (status == XB_OK)

@@ -202,9 +202,10 @@ static void print_remarks(FILE *stream, const struct xb_link_report *report)
 {
     const struct xb_start *start = report->start;
     char late[XB_START_WARNING];
-    bool is_assumed = false;
+    bool is_assumed = false, is_derived = false;
     for (size_t i = 0; i < report->device_count; i++) {
         const struct xb_ceiling *ceiling = &report->verdicts[i].ceiling;
+        is_derived = is_derived || ceiling->derived;
         is_assumed = is_assumed || (ceiling->known && ceiling->payload_assumed);
     }
     struct xb_words accepted;
@@ -220,6 +221,9 @@ static void print_remarks(FILE *stream, const struct xb_link_report *report)
     if (start != NULL && start->asked > 0 && start->began > 0 &&
         xb_start_warning(start->began - start->asked, &start->clock, late) != NULL)
         xb_heading_print(stream, XB_COLOUR_WARNING, "Warning: %s", late);
+    if (is_derived)
+        xb_heading_print(stream, XB_COLOUR_NONE,
+                         "Shares of Gen6 are of a ceiling that is derived, not measured.");
     if (is_assumed)
         xb_heading_print(stream, XB_COLOUR_NONE,
                          "Packet sizes are assumed. As root, link reads them, and ACS.");
@@ -276,10 +280,13 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
                                         {", runtime ", probe->runtime_version},
                                         {", driver ", probe->driver_version},
                                         {", library ", probe->runtime_library},
-                                        {", NAMED BY ", probe->runtime_override}};
+                                        {", NAMED BY ", probe->runtime_override},
+                                        {", in ", report->platform.hypervisor},
+                                        {", ASPM policy ", report->platform.aspm_policy}};
         struct xb_words words = {.length = 0};
         for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-            if (parts[i][1] != NULL && parts[i][1][0] != '\0')
+            if (parts[i][1] != NULL && parts[i][1][0] != '\0' && strcmp(parts[i][1], "none") != 0 &&
+                strcmp(parts[i][1], "default") != 0)
                 xb_words_add(&words, "%s%s", parts[i][0], parts[i][1]);
         fputc('\n', stream);
         xb_heading_print(stream, XB_COLOUR_NONE, "xferbench %s%s", report->version, words.text);

@@ -67,7 +67,8 @@ struct xb_link_conditions {
     uint64_t retrains;     /* of that link */
     unsigned memory_mhz;   /* clock of the device's memory */
     unsigned memory_best_mhz;
-    bool slowed_by_hardware; /* as in struct xb_device_health */
+    unsigned sm_mhz, sm_best_mhz; /* of its multiprocessors */
+    bool slowed_by_hardware;      /* as in struct xb_device_health */
     char throttle[128];
     bool memory_is_far;   /* all host memory lay on other NUMA nodes than the device's */
     double mean, fastest; /* the copies themselves, in bytes per second: all samples, the fastest */
@@ -93,6 +94,7 @@ struct xb_link_attempt {
 /* One device, and every attempt to test it. */
 struct xb_link_device {
     struct xb_device_info info;
+    struct xb_device_setup setup;
     struct xb_link_attempt attempts[XB_LINK_ATTEMPTS]; /* in the order made */
     size_t attempt_count;
     /* Around all copies between it and its peers. */

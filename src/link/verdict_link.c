@@ -362,9 +362,15 @@ static const char *cause_of(const struct xb_link_conditions *seen, size_t way, d
         return CAUSE("XB-MEMORY-FAR", "the copies' host memory lay on a far NUMA node");
     if (seen->slowed_by_hardware)
         return CAUSE("XB-CLOCKS-LOW", "the hardware slowed the GPU down (%.80s)", seen->throttle);
-    if (seen->memory_mhz > 0 && seen->memory_mhz < SLOW_CLOCK * seen->memory_best_mhz)
-        return CAUSE("XB-CLOCKS-LOW", "the GPU's memory ran at %u of %u MHz", seen->memory_mhz,
-                     seen->memory_best_mhz);
+    /* Multiprocessors that have nothing to do may be slow: only a setting speaks against them. */
+    bool is_set = strstr(seen->throttle, XB_CLOCKS_ARE_SET) != NULL;
+    bool is_memory = seen->memory_mhz > 0 && seen->memory_mhz < SLOW_CLOCK * seen->memory_best_mhz;
+    if (is_memory || (is_set && seen->sm_mhz > 0 && seen->sm_mhz < SLOW_CLOCK * seen->sm_best_mhz))
+        return CAUSE("XB-CLOCKS-LOW", "the GPU's %s ran at %u of %u MHz%s",
+                     is_memory ? "memory" : "multiprocessors",
+                     is_memory ? seen->memory_mhz : seen->sm_mhz,
+                     is_memory ? seen->memory_best_mhz : seen->sm_best_mhz,
+                     is_set ? ", as set (nvidia-smi -rmc, -rgc, -rac reset clocks)" : "");
     if (seen->cpus > 0 && seen->cpus_busy >= BUSY_SHARE * seen->cpus)
         return CAUSE("XB-HOST-BUSY", "other processes kept %.1f of %u CPUs busy", seen->cpus_busy,
                      seen->cpus);
@@ -442,7 +448,10 @@ static void judge_way(const struct xb_link_device *device, size_t way, bool susp
     if (!direction->is_slow)
         return;
     const char *other = suspect ? NULL : find_cause(device, verdict, way, is_own, cause);
-    bool is_critical = other == NULL && measured < direction->critical &&
+    /* Nobody knows how fast copies should be but who sets a limit. */
+    bool is_encrypted = device->setup.confidential == XB_SWITCH_ON;
+    bool is_vague = !is_since && !minimum->is_set && (is_encrypted || ceiling->derived);
+    bool is_critical = !is_vague && other == NULL && measured < direction->critical &&
                        (suspect || sets_critical || is_surely_far_below(device, verdict, way));
     enum xb_level level = is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING;
     if (is_since)
@@ -457,6 +466,13 @@ static void judge_way(const struct xb_link_device *device, size_t way, bool susp
                  ways[way].name, measured / 1e9, direction->share, SPEED(ceiling->speed_gts),
                  ceiling->width, full / 1e9,
                  (is_critical ? direction->critical : direction->warning) / full);
+    if (is_vague) {
+        FIND(UNKNOWN, is_encrypted ? "XB-CONFIDENTIAL" : "XB-BW-NO-LIMIT",
+             "%s: %s: set limits for such GPUs (--min-h2d, --min-d2h, or --limits)", text,
+             is_encrypted ? "confidential computing encrypts copies, which are slow by design"
+                          : "that is derived from the specification, and nobody measured it");
+        return;
+    }
     if (suspect || is_own || (is_since && other == NULL))
         FIND_AT(other != NULL ? XB_LEVEL_UNKNOWN : level,
                 is_since ? "XB-BASELINE-BW" : ways[way].code, "%s", text);

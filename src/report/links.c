@@ -37,9 +37,10 @@ static const char *limits_of(struct xb_page *page, const struct xb_link_directio
 
 static void write_gpus(struct xb_page *page, const struct xb_link_report *report)
 {
-    xb_page_table_begin(page, "GPUs",
-                        "GPU|PCI|UUID|Link under load|Least link|#To GPU, GB/s|Warning, critical "
-                        "below|#Back, GB/s|Warning, critical below|#NVLinks|#Errors|Verdict");
+    xb_page_table_begin(
+        page, "GPUs",
+        "GPU|PCI|Serial|UUID|Link under load|Least link|#To GPU, GB/s|Warning, critical "
+        "below|#Back, GB/s|Warning, critical below|#NVLinks|#Errors|Verdict");
     for (size_t i = 0; i < report->device_count; i++) {
         const struct xb_link_device *device = &report->devices[i];
         const struct xb_verdict *verdict = &report->verdicts[i];
@@ -58,6 +59,7 @@ static void write_gpus(struct xb_page *page, const struct xb_link_report *report
             xb_words_add(&least, "%s%s (baseline)", least.length > 0 ? ", " : "",
                          XB_LINK_LANES(limits->was.load));
         XB_PAGE_CELLS(page, xb_page_print(page, "%u", device->info.index), device->info.pci_bdf,
+                      device->setup.serial[0] != '\0' ? device->setup.serial : NULL,
                       device->info.uuid, XB_LINK_LANES(xb_verdict_lanes(verdict)),
                       least.length > 0 ? least.text : "what both ends can do (default)");
         for (size_t k = 0; k < XB_LINK_WAYS; k++)

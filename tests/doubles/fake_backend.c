@@ -121,6 +121,13 @@ void xb_fake_device_health(struct xb_driver *driver, unsigned index, unsigned pa
         health->nvlinks[XB_FAKE_RETRAINED_LINK].counts[XB_NVLINK_RECOVERIES] = xb_fake.retrained;
 }
 
+void xb_fake_device_setup(struct xb_driver *driver, unsigned index, struct xb_device_setup *setup)
+{
+    (void)driver;
+    (void)index;
+    *setup = xb_fake.setup;
+}
+
 enum xb_status xb_fake_device_open(struct xb_driver *driver, unsigned index,
                                    struct xb_device **device, struct xb_error *error)
 {

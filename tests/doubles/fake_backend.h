@@ -70,6 +70,7 @@ struct xb_fake {
     /* Of the PCIe link, at each reading of its counters. */
     uint64_t pcie_rises[XB_PCIE_COUNTERS], replay_rises;
     bool slowed_by_hardware;
+    struct xb_device_setup setup; /* of all devices */
     bool varies; /* operations take up to 0.15 % more than they should, in an order that repeats */
     bool queues_are_alike;       /* no queue is slower than the one before */
     bool more_blocks_are_faster; /* kernels that copy pieces, up to all the device has */

@@ -41,6 +41,7 @@ int nvmlInit_v2(void)
             bad->rises[faults[i].counter] = faults[i].rise;
     bad->falls = word != NULL && strcmp(word, "falls") == 0;
     bad->inactive = word != NULL && strcmp(word, "inactive") == 0;
+    fake_nvml.confidential = word != NULL && strcmp(word, "confidential") == 0;
     fake_nvml.fast_links = word != NULL && strcmp(word, "fast-links") == 0;
     return XB_NVML_SUCCESS;
 }
@@ -93,6 +94,50 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(xb_nvml_device device, unsigned lo
     (void)device;
     *reasons = 0x5; /* idle and the power cap */
     return XB_NVML_SUCCESS;
+}
+
+/* ---- how it is built and set ---- */
+
+int nvmlDeviceGetSerial(xb_nvml_device device, char *text, unsigned size)
+{
+    snprintf(text, size, "16532300%zu", (size_t)(device - devices));
+    return XB_NVML_SUCCESS;
+}
+
+int nvmlDeviceGetVbiosVersion(xb_nvml_device device, char *text, unsigned size)
+{
+    (void)device;
+    snprintf(text, size, "96.00.AF.00.01");
+    return fake_nvml.kind == FAKE_NVML_OLD_DRIVER ? NOT_SUPPORTED : XB_NVML_SUCCESS;
+}
+
+int nvmlDeviceGetEccMode(xb_nvml_device device, int *current, int *pending)
+{
+    (void)device;
+    *current = 1;
+    *pending = 0;
+    return fake_nvml.kind == FAKE_NVML_OLD_DRIVER ? NOT_SUPPORTED : XB_NVML_SUCCESS;
+}
+
+int nvmlDeviceGetVirtualizationMode(xb_nvml_device device, int *mode)
+{
+    (void)device;
+    *mode = 1;
+    return XB_NVML_SUCCESS;
+}
+
+int nvmlSystemGetConfComputeState(struct xb_nvml_confidential *state)
+{
+    *state = (struct xb_nvml_confidential){.feature = fake_nvml.confidential};
+    return fake_nvml.kind == FAKE_NVML_OLD_DRIVER ? NOT_SUPPORTED : XB_NVML_SUCCESS;
+}
+
+int nvmlSystemGetConfComputeSettings(struct xb_nvml_confidential_settings *settings)
+{
+    if (fake_nvml.kind == FAKE_NVML_OLD_DRIVER || settings->version != 0x1000014)
+        return NOT_SUPPORTED;
+    settings->multi_gpu = fake_nvml.kind == FAKE_NVML_BLACKWELL ? 2 : 0;
+    return nvmlSystemGetConfComputeState(&settings->state);
 }
 
 /* ---- links ---- */

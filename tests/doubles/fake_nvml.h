@@ -14,7 +14,8 @@
  * XFERBENCH_FAKE_NVML is one of: replays, recoveries, crc-errors, falls (a link goes down),
  * inactive (it is down from the beginning): they concern link 4 of the first device that the
  * library was asked for. Or fast-links: all links of all devices are a hundred times as fast, so
- * that copies between devices seem slow. Nothing or anything else: healthy.
+ * that copies between devices seem slow. Or confidential: computing is. Nothing or anything else:
+ * healthy.
  */
 
 /* The counters of nvmlNvLinkErrorCounter_t in its order, and one that only Blackwell has. */
@@ -49,8 +50,9 @@ enum fake_nvml_kind {
 
 struct fake_nvml {
     enum fake_nvml_kind kind;
-    bool no_nvlink;  /* between any two devices */
-    bool fast_links; /* a hundred times FAKE_NVML_MEGABYTES */
-    bool no_pcie;    /* no counters of PCIe, as before Hopper. Else each has its field's number */
+    bool no_nvlink;    /* between any two devices */
+    bool fast_links;   /* a hundred times FAKE_NVML_MEGABYTES */
+    bool confidential; /* computing is on */
+    bool no_pcie;      /* no counters of PCIe, as before Hopper. Else each has its field's number */
     struct fake_nvml_link links[FAKE_NVML_DEVICES][FAKE_NVML_LINKS];
 };

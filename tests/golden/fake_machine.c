@@ -46,6 +46,12 @@ void __wrap_xb_host_facts_read(struct xb_host_facts *facts)
                                     .memory_bytes = MEMORY_BYTES};
 }
 
+void __wrap_xb_platform_read(const char *root, struct xb_platform *platform)
+{
+    (void)root;
+    *platform = (struct xb_platform){.hypervisor = "none", .aspm_policy = "default"};
+}
+
 unsigned __wrap_xb_cpus_usable(void)
 {
     return CPUS_A_NODE;

@@ -103,9 +103,9 @@ static void check(const cJSON *schema, const cJSON *object, const struct xb_fiel
     for (const struct xb_field *field = fields; field->key != NULL; field++) {
         bool null = false;
         const cJSON *node = cJSON_GetObjectItemCaseSensitive(properties, field->key);
-        bool is_added = (field->flags & XB_FIELD_ADDED) != 0; /* early files lack it */
+        bool is_added = (field->flags & XB_FIELD_ADDED) != 0;
         if (node == NULL || is_required(object, field->key) == is_added)
-            fail_msg("the schema does not require %s, or early files lack it", field->key);
+            fail_msg("the schema %s %s", is_added ? "requires" : "does not require", field->key);
         if (is_elsewhere(node))
             continue;
         node = without_null(schema, node, &null);

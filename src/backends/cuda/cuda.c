@@ -213,6 +213,16 @@ static void device_health(struct xb_driver *driver, unsigned index, unsigned par
         xb_nvml_health(bus_id, parts, health);
 }
 
+static void device_setup(struct xb_driver *driver, unsigned index, struct xb_device_setup *setup)
+{
+    (void)driver;
+    char bus_id[32] = "";
+    struct xb_error ignored;
+    memset(setup, 0, sizeof *setup);
+    if (read_bus_id(index, bus_id, (int)sizeof bus_id, &ignored) == XB_OK)
+        xb_nvml_setup(bus_id, setup);
+}
+
 static enum xb_status peer_info(struct xb_driver *driver, unsigned index, unsigned other,
                                 struct xb_peer_info *info, struct xb_error *error)
 {
@@ -311,6 +321,7 @@ const struct xb_backend xb_cuda_backend = {
     .driver_close = xb_driver_drop,
     .device_info = device_info,
     .device_health = device_health,
+    .device_setup = device_setup,
     .device_open = device_open,
     .file_open = file_open,
     .file_close = file_close,

@@ -11,6 +11,7 @@
 /* The library writes to these structures, so they must have its layout on every machine. */
 _Static_assert(sizeof(struct xb_nvml_field) == 40, "nvmlFieldValue_t has 40 bytes");
 _Static_assert(sizeof(struct xb_nvml_pci) == 68, "nvmlPciInfo_t has 68 bytes");
+_Static_assert(sizeof(struct xb_nvml_confidential_settings) == 20, "it has 20 bytes");
 
 static struct xb_nvml library;
 static bool usable;
@@ -187,7 +188,7 @@ static const struct {
     bool by_hardware;
 } reasons[] = {
     {0x1, "idle", false},
-    {0x2, "application clocks setting", false},
+    {0x2, XB_CLOCKS_ARE_SET, false},
     {0x4, "power cap", false},
     {0x8, "hardware slowdown", false}, /* the bit is also set while clocks change */
     {0x10, "sync boost", false},
@@ -259,6 +260,8 @@ void xb_nvml_health(const char *bus_id, unsigned parts, struct xb_device_health 
     if (parts & XB_HEALTH_CLOCKS) {
         health->clocks_known = ASK(clock, device, CLOCK_SM, &health->sm_clock_mhz) &&
                                ASK(clock, device, CLOCK_MEMORY, &health->memory_clock_mhz);
+        if (!ASK(best_clock, device, CLOCK_SM, &health->sm_clock_best_mhz))
+            health->sm_clock_best_mhz = 0;
         if (!ASK(best_clock, device, CLOCK_MEMORY, &health->memory_clock_best_mhz))
             health->memory_clock_best_mhz = 0;
         read_throttle(device, health);
@@ -276,4 +279,44 @@ void xb_nvml_health(const char *bus_id, unsigned parts, struct xb_device_health 
         for (enum xb_nvlink_counter which = 0; which < XB_NVLINK_COUNTERS; which++)
             link->counted[which] = read_nvlink_count(device, i, which, &link->counts[which]);
     }
+}
+
+static enum xb_switch switch_of(bool is_known, bool is_on)
+{
+    return !is_known ? XB_SWITCH_UNKNOWN : is_on ? XB_SWITCH_ON : XB_SWITCH_OFF;
+}
+
+void xb_nvml_setup(const char *bus_id, struct xb_device_setup *setup)
+{
+    /* NVML_GPU_VIRTUALIZATION_MODE_..., NVML_CC_SYSTEM_MULTIGPU_... */
+    static const char *const virtual[] = {"none", "pass-through", "vGPU", "vGPU host", "vSGA host"};
+    static const char *const modes[] = {"", "protected PCIe", "encrypted NVLink"};
+    struct xb_nvml_confidential state = {0};
+    struct xb_nvml_confidential_settings settings = {.version = sizeof settings | 1u << 24};
+    xb_nvml_device device = NULL;
+    int ecc = 0, pending, mode = 0;
+    memset(setup, 0, sizeof *setup);
+    setup->known = xb_nvml_find(bus_id, &device);
+    if (!setup->known)
+        return;
+    if (!ASK(serial, device, setup->serial, sizeof setup->serial))
+        setup->serial[0] = '\0';
+    if (!ASK(vbios, device, setup->vbios, sizeof setup->vbios))
+        setup->vbios[0] = '\0';
+    bool is_known = ASK(ecc, device, &ecc, &pending);
+    setup->ecc = switch_of(is_known, ecc != 0);
+    if (ASK(virtualisation, device, &mode) && mode >= 0 &&
+        (size_t)mode < sizeof virtual / sizeof virtual[0])
+        snprintf(setup->virtualisation, sizeof setup->virtualisation, "%s", virtual[mode]);
+    /* Older drivers have the first of these functions alone, or neither. */
+    is_known = ASK(confidential, &state);
+    if (ASK(confidential_settings, &settings)) {
+        is_known = true;
+        state = settings.state;
+        if (settings.multi_gpu < sizeof modes / sizeof modes[0])
+            snprintf(setup->confidential_mode, sizeof setup->confidential_mode, "%s",
+                     modes[settings.multi_gpu]);
+    }
+    setup->confidential =
+        switch_of(is_known, state.feature != 0 || setup->confidential_mode[0] != '\0');
 }

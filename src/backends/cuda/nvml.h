@@ -44,6 +44,17 @@ struct xb_nvml_field {
     } value;
 };
 
+/* nvmlConfComputeSystemState_t, and nvmlSystemConfComputeSettings_v1_t, which has a version before
+ * it and a mode behind it. */
+struct xb_nvml_confidential {
+    unsigned environment, feature, developer_tools;
+};
+struct xb_nvml_confidential_settings {
+    unsigned version; /* the caller sets it: the structure's size, and 1 in the highest byte */
+    struct xb_nvml_confidential state;
+    unsigned multi_gpu;
+};
+
 /* The library's functions: the field, the function's name and its parameters. A function that this
  * driver's library lacks is NULL. */
 #define XB_NVML_FUNCTIONS(X)                                                                       \
@@ -67,7 +78,14 @@ struct xb_nvml_field {
     X(throttle_reasons, nvmlDeviceGetCurrentClocksThrottleReasons,                                 \
       (xb_nvml_device device, unsigned long long *reasons))                                        \
     X(link_errors, nvmlDeviceGetNvLinkErrorCounter,                                                \
-      (xb_nvml_device device, unsigned link, int counter, unsigned long long *count))
+      (xb_nvml_device device, unsigned link, int counter, unsigned long long *count))              \
+    X(serial, nvmlDeviceGetSerial, (xb_nvml_device device, char *text, unsigned size))             \
+    X(vbios, nvmlDeviceGetVbiosVersion, (xb_nvml_device device, char *text, unsigned size))        \
+    X(ecc, nvmlDeviceGetEccMode, (xb_nvml_device device, int *current, int *pending))              \
+    X(virtualisation, nvmlDeviceGetVirtualizationMode, (xb_nvml_device device, int *mode))         \
+    X(confidential, nvmlSystemGetConfComputeState, (struct xb_nvml_confidential * state))          \
+    X(confidential_settings, nvmlSystemGetConfComputeSettings,                                     \
+      (struct xb_nvml_confidential_settings * settings))
 struct xb_nvml {
 /* NOLINTNEXTLINE(bugprone-macro-parentheses) */
 #define X(field, symbol, parameters) int(*field) parameters;
@@ -83,6 +101,9 @@ bool xb_nvml_find(const char *bus_id, xb_nvml_device *device);
 /* Reads the parts (enum xb_health_part) of the state of the device at a PCI address,
  * as far as the library tells them. */
 void xb_nvml_health(const char *bus_id, unsigned parts, struct xb_device_health *health);
+
+/* Reads how that device is built and set, as far as the library tells it. */
+void xb_nvml_setup(const char *bus_id, struct xb_device_setup *setup);
 
 /* Returns whether the library knows if NVLink connects the devices at two PCI addresses. If it
  * does, fills link, and if possible links (of the first device) and link_rate; otherwise leaves

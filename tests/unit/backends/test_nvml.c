@@ -123,9 +123,10 @@ static void say_state(const struct row *row, char said[ROW_TEXT])
     change_device(row->part[0]);
     xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
     assert_true(after.replays_known && after.clocks_known && after.throttle_known);
-    say_also(said, "%d replays, %u MHz, memory %u of %u MHz, %s%s; PCIe", (int)after.replays,
-             after.sm_clock_mhz, after.memory_clock_mhz, after.memory_clock_best_mhz,
-             after.throttle, after.slowed_by_hardware ? ", slowed" : "");
+    say_also(said, "%d replays, %u of %u MHz, memory %u of %u MHz, %s%s; PCIe", (int)after.replays,
+             after.sm_clock_mhz, after.sm_clock_best_mhz, after.memory_clock_mhz,
+             after.memory_clock_best_mhz, after.throttle,
+             after.slowed_by_hardware ? ", slowed" : "");
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
         if (after.counted[i])
             say_also(said, " %d", (int)after.counts[i]);
@@ -133,6 +134,21 @@ static void say_state(const struct row *row, char said[ROW_TEXT])
         say_also(said, "; %d sent, %d received", (int)after.bytes_sent, (int)after.bytes_received);
 }
 TEST_ROWS(the_state_of_a_device_is_told, say_state)
+
+static void say_setup(const struct row *row, char said[ROW_TEXT])
+{
+    static const char *const words[] = {"not known", "on", "off"};
+    struct xb_device_setup setup;
+    (void)start(NULL);
+    change_device(row->part[0]);
+    fake->confidential = strcmp(row->part[0], "confidential") == 0;
+    memset(&setup, 0xa5, sizeof setup);
+    xb_nvml_setup(DEVICE, &setup);
+    say_also(said, "serial %s, VBIOS %s, ECC %s, confidential %s (%s), %s", setup.serial,
+             setup.vbios, words[setup.ecc], words[setup.confidential], setup.confidential_mode,
+             setup.virtualisation);
+}
+TEST_ROWS(how_a_device_is_set_is_told, say_setup)
 
 FIXTURE_TEST(reads_the_parts_that_are_asked_for)
 {

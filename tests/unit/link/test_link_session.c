@@ -184,6 +184,7 @@ static void run_fake(UNTOLD, char **words)
         FAKE("bad_tlps", COUNTER, pcie_rises[XB_PCIE_BAD_TLPS]),
         FAKE("retrains", COUNTER, pcie_rises[XB_PCIE_RETRAINS]),
         FAKE("slowed_by_hardware", FLAG, slowed_by_hardware),
+        FAKE("confidential", UNSIGNED, setup.confidential),
         FAKE("sick_device", UNSIGNED, sick_device),
         FAKE("damage", UNSIGNED, damage),
         FAKE("bad_from", UNSIGNED, bad_pair.from),

@@ -180,7 +180,8 @@ static void run_device(UNTOLD, char **words)
 {
     for (size_t i = 0; i < node.device_count; i++)
         for (char **word = words + 2; list_has(words[1], i) && *word != NULL; word++)
-            set_field(strncmp(*word, "attempts", 8) == 0 || strncmp(*word, "peers", 5) == 0
+            set_field(strncmp(*word, "attempts", 8) == 0 || strncmp(*word, "peers", 5) == 0 ||
+                              strncmp(*word, "setup", 5) == 0
                           ? xb_link_device_fields
                           : device_fields,
                       &devices[i], *word);
@@ -530,6 +531,24 @@ static const struct verb verbs[] = {
     {"judge", tell},
     {NULL, NULL},
 };
+
+TEST(what_is_slow_by_design_or_as_set_is_never_condemned)
+{
+    for (unsigned i = 0; i < 2 * 100; i++) {
+        struct xb_link_attempt *attempt = &devices[0].attempts[0];
+        begin();
+        for (size_t way = 0; way < XB_LINK_WAYS; way++)
+            attempt->rates[way] = attempt->conditions[way].fastest = (i / 2 + 1) * 0.5e9;
+        devices[0].setup.confidential = i % 2 == 0 ? XB_SWITCH_ON : XB_SWITCH_UNKNOWN;
+        attempt->conditions[0].memory_mhz = attempt->conditions[1].memory_mhz = 1593;
+        attempt->conditions[0].traffic_known = attempt->conditions[1].traffic_known = false;
+        judge();
+        assert_int_equal(verdicts[0].found.level, XB_LEVEL_UNKNOWN);
+        assert_int_equal(verdicts[0].found.reason_count, 2);
+        assert_string_equal(verdicts[0].found.reasons[0].code,
+                            i % 2 == 0 ? "XB-CONFIDENTIAL" : "XB-CLOCKS-LOW");
+    }
+}
 
 TEST_CASES(verdicts_by_links, "link/verdict_link", verbs, begin)
 
