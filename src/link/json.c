@@ -440,7 +440,7 @@ const struct xb_field xb_link_report_fields[] = {
     XB_FIELD("attempts_allowed", UNSIGNED, report, attempts_allowed),
     XB_FIELD("deadline_s", DOUBLE, report, deadline, XB_RATE),
     XB_FIELD("cut", FLAG, report, cut),
-    XB_PART("baseline", then_fields, XB_KNOWN(report, then.known), .flags = XB_FIELD_ADDED),
     XB_FIELD("hypervisor", TEXT, report, platform.hypervisor, ADDED),
     XB_FIELD("aspm_policy", TEXT, report, platform.aspm_policy, ADDED),
+    XB_PART("baseline", then_fields, XB_KNOWN(report, then.known), .flags = XB_FIELD_ADDED),
     XB_FIELDS_END};

@@ -448,7 +448,7 @@ static void judge_way(const struct xb_link_device *device, size_t way, bool susp
     if (!direction->is_slow)
         return;
     const char *other = suspect ? NULL : find_cause(device, verdict, way, is_own, cause);
-    /* Nobody knows how fast copies should be but who sets a limit. */
+    /* Nobody knows how fast copies should be but who sets a limit, or knows how fast they were. */
     bool is_encrypted = device->setup.confidential == XB_SWITCH_ON;
     bool is_vague = !is_since && !minimum->is_set && (is_encrypted || ceiling->derived);
     bool is_critical = !is_vague && other == NULL && measured < direction->critical &&
