@@ -129,23 +129,22 @@ bool xb_link_accepted_text(const struct xb_link_report *report, struct xb_words 
         const size_t place = at / XB_FINDINGS, index = at % XB_FINDINGS;
         const struct xb_findings *own = &report->verdicts[place].found;
         const struct xb_finding *finding = &own->reasons[index];
-        size_t first = 0;
+        char begin[200];
+        size_t count = 0;
         if (index >= own->reason_count || finding->accepted == NULL)
             continue;
-        while (!has(&report->verdicts[first].found, finding))
-            first++;
-        if (first < place || !xb_finding_is_first(own, index)) /* it is said already */
+        snprintf(begin, sizeof begin, "%s: %s (GPU ", finding->code, finding->accepted);
+        if (strstr(words->text, begin) != NULL) /* it is said already */
             continue;
-        xb_words_add(words, "%s%s of GPU %u", words->length > 0 ? "; " : "", finding->code,
-                     report->devices[place].info.index);
-        for (size_t i = place + 1; i < report->device_count; i++)
+        xb_words_add(words, "%s%s", words->length > 0 ? "; " : "", begin);
+        for (size_t i = place; i < report->device_count; i++)
             if (has(&report->verdicts[i].found, finding))
-                xb_words_add(words, ", %u", report->devices[i].info.index);
+                xb_words_add(words, "%s%u", count++ > 0 ? ", " : "", report->devices[i].info.index);
         const char *end = finding->text, *next = end; /* of what was seen; what to do is behind */
         while ((next = strstr(next + 1, ": ")) != NULL)
             end = next;
-        xb_words_add(words, ": %s (%.*s)", finding->accepted,
-                     end > finding->text ? (int)(end - finding->text) : -1, finding->text);
+        xb_words_add(words, ": %.*s)", end > finding->text ? (int)(end - finding->text) : -1,
+                     finding->text);
     }
     return words->length > 0;
 }

@@ -157,21 +157,18 @@ static enum xb_status read_rate(const char *option, const char *given, struct xb
 static enum xb_status read_accepted(const struct command *command, struct xb_link_limits *limits,
                                     struct xb_error *error)
 {
-    for (size_t i = 0; i < command->accepted.count; i++) {
+    enum xb_status status = XB_OK;
+    struct xb_error detail;
+    for (size_t i = 0; status == XB_OK && i < command->accepted.count; i++) {
         const char *word = command->accepted.items[i], *is = strchr(word, '=');
         char code[64];
-        struct xb_error detail;
         snprintf(code, sizeof code, "%.*s", is != NULL ? (int)(is - word) : 63, word);
-        if (xb_accept(code, is != NULL ? is + 1 : "", XB_LIMIT_COMMAND_LINE, limits, &detail) !=
-            XB_OK)
-            return XB_FAIL(error, XB_ERR_USAGE, "--accept: %s", detail.message);
+        status = xb_accept(code, is != NULL ? is + 1 : "", XB_LIMIT_COMMAND_LINE, limits, &detail);
     }
-    struct xb_error detail;
-    if (command->baseline == NULL &&
-        xb_accept_check(limits, "give --expect, such as --expect gen4x8, or --baseline", &detail) !=
-            XB_OK)
-        return XB_FAIL(error, XB_ERR_USAGE, "--accept: %s", detail.message);
-    return XB_OK;
+    if (status == XB_OK && command->baseline == NULL)
+        status = xb_accept_check(limits, "give --expect, such as --expect gen4x8, or --baseline",
+                                 &detail);
+    return status == XB_OK ? XB_OK : XB_FAIL(error, status, "--accept: %s", detail.message);
 }
 
 /* Reads the file of --baseline: of a node that was OK, with copies as large as these. */

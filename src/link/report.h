@@ -153,8 +153,8 @@ bool xb_link_errors(const struct xb_link_facts *facts, uint64_t *count);
 /* How many GPUs are not OK, and how many pairs. */
 size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs);
 
-/* "XB-LINK-WIDTH of GPU 0, 1: x8 slots of this board (x8 of x16 at 0000:0f:00.0)": what was
- * accepted, and why, with what was seen of the first. False: nothing was. */
+/* "XB-LINK-WIDTH: x8 slots of this board (GPU 0, 1: x8 of x16 at 0000:0f:00.0)": what was accepted,
+ * and why, with what was seen of the first. False: nothing was. */
 bool xb_link_accepted_text(const struct xb_link_report *report, struct xb_words *words);
 
 #define XB_LINK_LABEL 9 /* how wide the table's labels are */
