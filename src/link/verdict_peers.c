@@ -191,6 +191,8 @@ void xb_verdict_of_node(struct xb_link_report *node)
         const struct xb_link_limits limits = node->verdicts[i].limits;
         xb_verdict_of_device(&node->devices[i], &limits, &node->verdicts[i]);
         judge_nvlink_count(node, i);
+        if (node->soak != NULL)
+            xb_judge_soak(node->soak, i, &node->devices[i], &node->verdicts[i]);
     }
     for (size_t i = 0; i < node->pair_count; i++) {
         const struct xb_link_pair *pair = &node->pairs[i];
