@@ -213,9 +213,10 @@ struct xb_device_health {
 enum xb_health_part {
     XB_HEALTH_COUNTERS = 1, /* replays and counts; 2 ms */
     XB_HEALTH_TRAFFIC = 2,  /* and of the counts retrains alone; 0.4 ms */
-    XB_HEALTH_CLOCKS = 4,   /* and what slows them, temperature and power; 5 ms */
+    XB_HEALTH_CLOCKS = 4,   /* and what slows them; 5 ms */
     XB_HEALTH_NVLINKS = 8,  /* up to 15 ms */
-    XB_HEALTH_ALL = 15
+    XB_HEALTH_ALL = 15,     /* and not */
+    XB_HEALTH_POWER = 16    /* and temperature */
 };
 
 struct xb_backend;

@@ -151,13 +151,13 @@ static enum xb_status prepare(struct command *command, struct xb_error *error)
     session->sysfs = XB_PCI_DEVICES;
     if (session->duration > 0 && session->duration < SHORTEST_SOAK_S)
         return XB_FAIL(error, XB_ERR_USAGE, "--duration: give %.0fs or more", SHORTEST_SOAK_S);
-    session->deadline += session->duration;
     session->spacing = 1;
     XB_TRY(xb_backend_check_name(session->backend_name, error));
     XB_TRY(xb_node_check(error));
     XB_TRY(xb_node_find(&command->node, error));
     xb_host_facts_read(&command->host);
     XB_TRY(xb_start_at_read(command->start_at, session->deadline, &session->start_at, error));
+    session->deadline += session->duration;
     XB_TRY(read_rate("min-h2d", command->min_h2d, &limits->min_h2d, error));
     XB_TRY(read_rate("min-d2h", command->min_d2h, &limits->min_d2h, error));
     XB_TRY(read_rate("min-peer", command->min_peer, &limits->min_peer, error));

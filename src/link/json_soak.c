@@ -2,6 +2,8 @@
 /* The member `soak` of docs/link.schema.json. */
 #include "report.h"
 
+#include "record/record.h"
+
 typedef struct xb_soak_range range;
 typedef struct xb_soak_hop hop;
 typedef struct xb_soak_reason reason;
@@ -106,5 +108,5 @@ const struct xb_field xb_link_soak_fields[] = {
     XB_FIELD("minutes", UNSIGNED, soak, minutes),
     XB_FIELD("ended", FLAG, soak, ended),
     XB_FIELD("left_out", TEXT, soak, left_out, XB_NULL_IF_EMPTY),
-    XB_ITEMS("devices", soak, devices, device_count, XB_RUN_DEVICES, device_fields),
+    XB_LIST("devices", soak, devices, device_count, XB_RUN_DEVICES, device_fields),
     XB_FIELDS_END};

@@ -494,6 +494,7 @@ static int work(void *argument, int channel)
             session->soak.device_count = session->device_count = i + 1;
         }
         session->soak.asked = session->duration;
+        session->soak.devices = session->soaked;
         xb_link_session_unlock(session);
         xb_link_run_free(&run);
         if (status == XB_OK)

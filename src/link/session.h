@@ -43,7 +43,8 @@ struct xb_link_session {
     struct xb_link_pair pairs[XB_LINK_PAIRS]; /* every ordered pair of the devices */
     size_t pair_count;
     char no_pairs[512]; /* why no pair is tested; "" where pairs are, or there is one device */
-    struct xb_link_soak soak;
+    struct xb_link_soak soak; /* of these devices: */
+    struct xb_soak_device soaked[XB_RUN_DEVICES];
 };
 
 /* ---- for the process that measures ---- */

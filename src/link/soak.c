@@ -36,7 +36,8 @@ struct soak {
     /* The turn that is made. */
     struct xb_run *run; /* NULL at rest */
     bool crosses_pcie;
-    double looked;                    /* when it was last looked at; 0: not yet */
+    double late;   /* how long a turn took behind its end, to verify and to release: the most */
+    double looked; /* when it was last looked at; 0: not yet */
     struct xb_link_attempt *attempts; /* of each device */
 };
 
@@ -100,7 +101,8 @@ static void look(void *argument, const struct xb_run *run, size_t samples, doubl
         struct xb_soak_device *device = &soak->kept->devices[i];
         struct xb_run_device *where = &soak->run->devices[i];
         struct xb_device_health health;
-        xb_health_read(session->driver, index_of(soak, i), XB_HEALTH_COUNTERS | XB_HEALTH_CLOCKS,
+        xb_health_read(session->driver, index_of(soak, i),
+                       XB_HEALTH_COUNTERS | XB_HEALTH_CLOCKS | XB_HEALTH_POWER,
                        &health); /* not locked: it may hang */
         xb_link_session_lock(session);
         xb_soak_add_look(device, &health, soak->minute);
@@ -189,7 +191,7 @@ static void load(struct soak *soak, const char *const *options, const char *name
     soak->looked = 0;
     read_all(soak, true);
     enum xb_status status = xb_link_run_plan(session, options, names, &run, &error);
-    run.run.deadline = fmin(until, session->until);
+    run.run.deadline = fmin(until - fmin(soak->late, (until - begin) / 4), session->until);
     run.run.until_deadline = true;
     if (status == XB_OK) {
         put_together(&run.run);
@@ -211,6 +213,7 @@ static void load(struct soak *soak, const char *const *options, const char *name
         xb_soak_add_attempt(&soak->kept->devices[i], attempt, soak->minute);
     }
     xb_link_session_unlock(session);
+    soak->late = fmax(soak->late, xb_clock_now() - run.run.deadline);
     xb_link_run_free(&run);
 }
 
@@ -263,6 +266,8 @@ static void rest(struct soak *soak, double until)
     read_all(soak, true);
     const double begin = xb_clock_now();
     sleep_until(session, until);
+    if (xb_link_time_is_up(session))
+        return;
     const double seconds = xb_clock_now() - begin;
     read_all(soak, false);
     xb_link_session_lock(session);
@@ -323,7 +328,7 @@ void xb_link_soak_run(struct xb_link_session *session, int channel)
         has_pairs = has_pairs || can_meet(session, pair->from, pair->to);
     for (size_t i = 0; i < session->device_count; i++)
         xb_words_add(&devices, "%s%u", i > 0 ? "," : "", index_of(&soak, i));
-    say(&soak, "Soak of %.4g min, a line a minute: from the lowest to the highest of %zu GPU%s\n",
+    say(&soak, "Soak of %.3g min, a line a minute: from the lowest to the highest of %zu GPU%s\n",
         session->duration / 60, session->device_count, XB_PLURAL(session->device_count));
     say(&soak, "MIN %s\n", xb_soak_row(NULL, row));
     while (soak.minute < minutes && !xb_link_time_is_up(session)) {

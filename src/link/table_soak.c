@@ -47,23 +47,28 @@ const char *xb_soak_row(const struct xb_soak_range *ranges, char row[XB_SOAK_ROW
     return row;
 }
 
-/* Adds the change of the GPU that changed most, if it shows: "back 55.2 to 54.9 GB/s (GPU 1)". */
-static void add_change(struct xb_words *words, size_t quantity, const double (*changes)[2],
-                       const struct xb_link_report *report)
+/* Of the GPU that changed most. */
+struct change {
+    double from, to;
+    unsigned gpu;
+};
+
+static void consider(struct change *most, double from, double to, unsigned gpu)
+{
+    if (from > 0 && to > 0 && fabs(to - from) > fabs(most->to - most->from))
+        *most = (struct change){from, to, gpu};
+}
+
+/* Adds "back 55.2 to 54.9 GB/s (GPU 1)", if it shows. */
+static void add_change(struct xb_words *words, size_t quantity, const struct change *most)
 {
     char from[32], to[32];
-    size_t most = 0;
-    for (size_t i = 1; i < report->device_count; i++)
-        if (fabs(changes[i][1] - changes[i][0]) > fabs(changes[most][1] - changes[most][0]))
-            most = i;
-    snprintf(from, sizeof from, "%.*f", quantities[quantity].decimals,
-             changes[most][0] / quantities[quantity].scale);
-    snprintf(to, sizeof to, "%.*f", quantities[quantity].decimals,
-             changes[most][1] / quantities[quantity].scale);
+    const double scale = quantities[quantity].scale;
+    snprintf(from, sizeof from, "%.*f", quantities[quantity].decimals, most->from / scale);
+    snprintf(to, sizeof to, "%.*f", quantities[quantity].decimals, most->to / scale);
     if (strcmp(from, to) != 0)
         xb_words_add(words, "%s%s %s to %s %s (GPU %u)", words->length > 0 ? ", " : "",
-                     quantities[quantity].words, from, to, quantities[quantity].unit,
-                     report->devices[most].info.index);
+                     quantities[quantity].words, from, to, quantities[quantity].unit, most->gpu);
 }
 
 #define PRINT(...) xb_lines_print(stream, xb_terminal_prose_columns(stream), __VA_ARGS__)
@@ -71,11 +76,11 @@ static void add_change(struct xb_words *words, size_t quantity, const double (*c
 void xb_link_table_soak(FILE *stream, const struct xb_link_report *report)
 {
     const struct xb_link_soak *soak = report->soak;
-    struct xb_words minutes = {.length = 0}, tests = {.length = 0};
+    struct xb_words slowed = {.length = 0}, minutes = {.length = 0}, tests = {.length = 0};
     char row[XB_SOAK_ROW];
     if (soak == NULL)
         return;
-    PRINT("Soak of %.4g min%s, all GPUs at once, from the lowest minute to the highest:",
+    PRINT("Soak of %.3g min%s, all GPUs at once, from the lowest minute to the highest:",
           soak->took / 60, soak->ended ? "" : " (cut short)");
     fprintf(stream, "GPU %s\n", xb_soak_row(NULL, row));
     for (size_t i = 0; i < soak->device_count; i++)
@@ -85,26 +90,22 @@ void xb_link_table_soak(FILE *stream, const struct xb_link_report *report)
         PRINT("Left out: %s.", soak->left_out);
     for (size_t i = 0; i < soak->device_count; i++)
         XB_EACH (reason, soak->devices[i].reasons, soak->devices[i].reason_count)
-            PRINT("GPU %u was slowed down by %s in %.0f %% of the readings.",
-                  report->devices[i].info.index, reason->words,
-                  100.0 * reason->looks / soak->devices[i].looks);
+            xb_words_add(&slowed, "%sGPU %u by %s %.0f %%", slowed.length > 0 ? ", " : "",
+                         report->devices[i].info.index, reason->words,
+                         100.0 * reason->looks / soak->devices[i].looks);
+    if (slowed.length > 0)
+        PRINT("Slowed down: %s of the time.", slowed.text);
     for (size_t q = 0; q < SHOWN; q++) {
-        double changes[XB_RUN_DEVICES][2] = {{0}};
+        struct change minute = {.from = 0}, test = {.from = 0};
         for (size_t i = 0; i < soak->device_count; i++) {
-            changes[i][0] = soak->devices[i].ranges[q].first;
-            changes[i][1] = soak->devices[i].ranges[q].last;
+            const struct xb_soak_device *device = &soak->devices[i];
+            const unsigned gpu = report->devices[i].info.index;
+            consider(&minute, device->ranges[q].first, device->ranges[q].last, gpu);
+            if (q < XB_LINK_WAYS && soak->ended)
+                consider(&test, device->before[q], report->verdicts[i].ways[q].measured, gpu);
         }
-        add_change(&minutes, q, changes, report);
-    }
-    for (size_t way = 0; way < XB_LINK_WAYS && soak->ended; way++) {
-        double changes[XB_RUN_DEVICES][2] = {{0}};
-        for (size_t i = 0; i < soak->device_count; i++) {
-            changes[i][1] = report->verdicts[i].ways[way].measured;
-            changes[i][0] = soak->devices[i].before[way] > 0 && changes[i][1] > 0
-                                ? soak->devices[i].before[way]
-                                : changes[i][1];
-        }
-        add_change(&tests, way, changes, report);
+        add_change(&minutes, q, &minute);
+        add_change(&tests, q, &test);
     }
     PRINT("Changed from the first reading to the last: %s; from the first test to the last: %s.",
           minutes.length > 0 ? minutes.text : "nothing", tests.length > 0 ? tests.text : "nothing");

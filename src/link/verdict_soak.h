@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "record/record.h"
 #include "verdict.h"
 
 /* What was seen of devices over minutes of load and rest (link --duration, docs/link.md). Nothing
@@ -64,12 +63,12 @@ struct xb_soak_device {
 };
 
 struct xb_link_soak {
-    double asked, took;                            /* seconds */
-    unsigned minutes;                              /* that began */
-    bool ended;                                    /* it came to its end */
-    bool interrupted;                              /* a signal came */
-    char left_out[256];                            /* which load was left out, and why; "": none */
-    struct xb_soak_device devices[XB_RUN_DEVICES]; /* in the order of the report's */
+    double asked, took;             /* seconds */
+    unsigned minutes;               /* that began */
+    bool ended;                     /* it came to its end */
+    bool interrupted;               /* a signal came */
+    char left_out[256];             /* which load was left out, and why; "": none */
+    struct xb_soak_device *devices; /* in the order of the report's */
     size_t device_count;
 };
 

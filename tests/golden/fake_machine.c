@@ -189,16 +189,18 @@ void __wrap_xb_health_read(struct xb_driver *driver, unsigned index, unsigned pa
     __real_xb_health_read(driver, index, parts, health);
     if (getenv("XB_FAKE_PCI") == NULL)
         return;
-    if ((parts & XB_HEALTH_CLOCKS) != 0) {
-        health->temperature_known = health->power_known = health->clocks_known = true;
-        health->temperature_c = 50 + index;
+    if ((parts & XB_HEALTH_POWER) != 0) {
+        health->temperature_known = health->power_known = true;
+        health->temperature_c = index == 1 && xb_fake_event("hot") > 0 ? 92 : 50 + index;
         health->power_w = 300 + 10.5 * index;
+    }
+    if ((parts & XB_HEALTH_CLOCKS) != 0) {
+        health->clocks_known = true;
         health->sm_clock_mhz = 1980;
         health->memory_clock_mhz = 3201;
         if (index == 1 && xb_fake_event("hot") > 0) {
             health->slowed_by_hardware = true;
             strcpy(health->throttle, "power cap, hardware thermal slowdown");
-            health->temperature_c = 92;
             health->sm_clock_mhz = 1100;
         }
     }

@@ -262,11 +262,13 @@ void xb_nvml_health(const char *bus_id, unsigned parts, struct xb_device_health 
                                ASK(clock, device, CLOCK_MEMORY, &health->memory_clock_mhz);
         if (!ASK(best_clock, device, CLOCK_MEMORY, &health->memory_clock_best_mhz))
             health->memory_clock_best_mhz = 0;
+        read_throttle(device, health);
+    }
+    if (parts & XB_HEALTH_POWER) {
         unsigned milliwatts = 0;
         health->temperature_known = ASK(temperature, device, SENSOR_GPU, &health->temperature_c);
         health->power_known = ASK(power, device, &milliwatts);
         health->power_w = milliwatts / 1e3;
-        read_throttle(device, health);
     }
     for (unsigned i = 0; (parts & XB_HEALTH_NVLINKS) && i < XB_NVLINKS; i++) {
         struct xb_nvlink *link = &health->nvlinks[i];
