@@ -189,19 +189,10 @@ static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
     }
     xb_table_text(table, attempt != NULL && health->nvlinks_known ? "%u/%u" : "-",
                   health->nvlinks_active, health->nvlinks_active + health->nvlinks_inactive);
-    /* What ports, device and NVLinks counted during the test; links that were trained again, and
-     * what no GPU is asked to support, are no errors. */
-    uint64_t count = facts->errors.correctable + facts->errors.nonfatal + facts->errors.fatal;
-    bool known = facts->errors.known;
-    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
-        if (i != XB_PCIE_RETRAINS && i != XB_PCIE_UNSUPPORTED) {
-            known = known || facts->counted[i];
-            count += facts->rises[i];
-        }
-    for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++)
-        count += facts->nvlinks.rises[i];
-    xb_table_cell(table, count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_NONE,
-                  known || count > 0 ? "%" PRIu64 : "-", count);
+    uint64_t count = 0;
+    bool known = xb_link_errors(facts, &count);
+    xb_table_cell(table, count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_NONE, known ? "%" PRIu64 : "-",
+                  count);
     xb_table_cell(table, xb_level_colour(verdict->found.level), "%s",
                   xb_level_name(verdict->found.level));
 }
@@ -281,6 +272,7 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
         print_alike(stream, &all);
     if (!all.alike || (report->verbose && all.measured > 0))
         print_matrix(stream, report);
+    xb_link_table_soak(stream, report);
     print_remarks(stream, report);
     if (report->device_count > 0 && (report->verbose || report->level != XB_LEVEL_OK)) {
         /* What measured: of which version, by which backend and driver. */
