@@ -44,26 +44,27 @@ static const struct xb_field reason_fields[] = {XB_FIELD("reason", TEXT, reason,
                                                 XB_FIELD("readings", UNSIGNED, reason, looks),
                                                 XB_FIELDS_END};
 
-#define PCIE_COUNTER(counter, key, words, judged)                                                  \
+#define PCIE(counter, key, words, judged)                                                          \
     XB_FIELD(key, COUNTER, device, facts.rises[XB_PCIE_##counter],                                 \
              XB_KNOWN(device, facts.counted[XB_PCIE_##counter])),
-static const struct xb_field pcie_fields[] = {
-    XB_EACH_PCIE_COUNTER(PCIE_COUNTER)
-        XB_FIELD("replays", COUNTER, device, facts.replays, XB_KNOWN(device, facts.replays_known)),
-    XB_FIELDS_END};
-
-static const struct xb_field aer_fields[] = {
-    XB_FIELD("correctable", COUNTER, device, facts.errors.correctable),
-    XB_FIELD("nonfatal", COUNTER, device, facts.errors.nonfatal),
-    XB_FIELD("fatal", COUNTER, device, facts.errors.fatal), XB_FIELDS_END};
-
-#define NVLINK_COUNTER(key, counter)                                                               \
-    XB_FIELD(key, COUNTER, device, facts.nvlinks.rises[XB_NVLINK_##counter],                       \
+#define AER(member)                                                                                \
+    XB_FIELD("aer_" #member, COUNTER, device, facts.errors.member,                                 \
+             XB_KNOWN(device, facts.errors.known))
+#define NVLINK(key, counter)                                                                       \
+    XB_FIELD("nvlink_" key, COUNTER, device, facts.nvlinks.rises[XB_NVLINK_##counter],             \
              XB_KNOWN(device, facts.nvlinks.counted[XB_NVLINK_##counter]))
-static const struct xb_field nvlink_fields[] = {
-    NVLINK_COUNTER("replays", REPLAYS), NVLINK_COUNTER("recoveries", RECOVERIES),
-    NVLINK_COUNTER("failed_recoveries", FAILED_RECOVERIES),
-    NVLINK_COUNTER("crc_errors", CRC_ERRORS), XB_FIELDS_END};
+static const struct xb_field event_fields[] = {
+    XB_FIELD("seconds", DOUBLE, device, load_seconds),
+    XB_EACH_PCIE_COUNTER(PCIE)
+        XB_FIELD("replays", COUNTER, device, facts.replays, XB_KNOWN(device, facts.replays_known)),
+    AER(correctable),
+    AER(nonfatal),
+    AER(fatal),
+    NVLINK("replays", REPLAYS),
+    NVLINK("recoveries", RECOVERIES),
+    NVLINK("failed_recoveries", FAILED_RECOVERIES),
+    NVLINK("crc_errors", CRC_ERRORS),
+    XB_FIELDS_END};
 
 static const struct xb_field rest_fields[] = {
     XB_FIELD("rests", UNSIGNED, device, rests),
@@ -87,10 +88,7 @@ static const struct xb_field device_fields[] = {
     RANGE("sm_clock_mhz", XB_SOAK_SM_CLOCK),
     RANGE("memory_clock_mhz", XB_SOAK_MEMORY_CLOCK),
     XB_ITEMS("hops", device, hops, hop_count, XB_PCIE_HOPS, hop_fields),
-    XB_FIELD("load_seconds", DOUBLE, device, load_seconds),
-    XB_PART("pcie_events", pcie_fields),
-    XB_PART("aer", aer_fields, XB_KNOWN(device, facts.errors.known)),
-    XB_PART("nvlink_events", nvlink_fields),
+    XB_PART("events", event_fields),
     XB_PART("rest", rest_fields),
     XB_FIELD("throttle_readings", UNSIGNED, device, looks),
     XB_FIELD("slowed_by_hardware", UNSIGNED, device, slowed),

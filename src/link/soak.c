@@ -28,11 +28,17 @@ static const char *const kernels[] = {"--mode=double-buffer", "--device", NULL};
 static const char *const peers[] = {
     "--mode=peer", "--peer-path=direct-write", "--by=engine", "--direction=bidir", "--pairs", NULL};
 
+/* What the line of a minute may end with: the gravest of what was noticed in it. */
+enum trouble { NONE, ERRORS, SLOWED, REDUCED, WRONG, GONE };
+static const char *const troubles[] = {"",           "errors",  "slowed down", "A LINK FELL",
+                                       "DATA WRONG", "GPU GONE"};
+
 struct soak {
     struct xb_link_session *session;
     struct xb_link_soak *kept; /* the session's */
     int channel;               /* takes a line a minute */
     unsigned minute;
+    enum trouble trouble;                         /* of this minute */
     struct xb_soak_range now[XB_SOAK_QUANTITIES]; /* of this minute, by devices' places */
     /* The turn that is made. */
     struct xb_run *run; /* NULL at rest */
@@ -53,6 +59,11 @@ static size_t place_of(const struct soak *soak, unsigned index)
     while (index_of(soak, i) != index)
         i++;
     return i;
+}
+
+static void notice(struct soak *soak, bool is_so, enum trouble trouble)
+{
+    soak->trouble = is_so && trouble > soak->trouble ? trouble : soak->trouble;
 }
 
 /* Reads where all devices are and what they have counted, before a turn or after it. */
@@ -110,10 +121,12 @@ static void look(void *argument, const struct xb_run *run, size_t samples, doubl
         if (soak->crosses_pcie) {
             count(&soak->attempts[i], &health, since_last);
             device->load_seconds += since_last;
-            xb_soak_add_links(device, &where->path, &where->load, soak->minute);
+            notice(soak, xb_soak_add_links(device, &where->path, &where->load, soak->minute),
+                   REDUCED);
             memset(where->load.hops, 0, sizeof where->load.hops); /* of the next second */
         }
         xb_link_session_unlock(session);
+        notice(soak, health.slowed_by_hardware, SLOWED);
         for (size_t q = XB_SOAK_TEMPERATURE; q < XB_SOAK_QUANTITIES; q++)
             if (device->ranges[q].count > 0)
                 xb_soak_note(&soak->now[q], device->ranges[q].last, (unsigned)i);
@@ -212,6 +225,8 @@ static void load(struct soak *soak, const char *const *options, const char *name
         if (!soak->crosses_pcie)
             attempt->health_seconds = xb_clock_now() - begin;
         xb_soak_add_attempt(&soak->kept->devices[i], attempt, soak->minute);
+        notice(soak, attempt->data_wrong, WRONG);
+        notice(soak, xb_attempt_gone(attempt), GONE);
     }
     xb_link_session_unlock(session);
     soak->late = fmax(soak->late, xb_clock_now() - run.run.deadline);
@@ -287,24 +302,13 @@ static void say(const struct soak *soak, const char *format, ...)
     (void)xb_channel_write(soak->channel, line, sizeof line);
 }
 
-/* What a minute's line may end with: the last of those that there were more of. */
-enum trouble { ERRORS, SLOWED, REDUCED, WRONG, GONE, TROUBLES };
-static const char *const troubles[] = {"errors", "slowed down", "A LINK FELL", "DATA WRONG",
-                                       "GPU GONE"};
-
-static void count_troubles(const struct soak *soak, uint64_t counts[TROUBLES])
+/* What all devices counted. */
+static uint64_t errors_of(const struct xb_link_soak *soak)
 {
-    memset(counts, 0, TROUBLES * sizeof *counts);
-    XB_EACH (device, soak->kept->devices, soak->kept->device_count) {
-        uint64_t errors = 0;
-        (void)xb_link_errors(&device->facts, &errors);
-        counts[ERRORS] += errors + device->rest_errors;
-        counts[SLOWED] += device->slowed;
-        counts[WRONG] += device->wrong;
-        counts[GONE] += device->gone;
-        XB_EACH (hop, device->hops, device->hop_count)
-            counts[REDUCED] += hop->reduced;
-    }
+    uint64_t all = 0, errors = 0;
+    for (size_t i = 0; i < soak->device_count; i++, all += errors)
+        (void)xb_link_errors(&soak->devices[i].facts, &errors);
+    return all;
 }
 
 /* A GPU whose copies to it are slower than this share of the fastest's is named. */
@@ -335,10 +339,10 @@ void xb_link_soak_run(struct xb_link_session *session, int channel)
         const double rest_s = fmin(REST_S, (until - from) / 4);
         const double turn_s = (until - from - rest_s) / (has_pairs ? 3 : 2);
         const struct xb_soak_range *rates = &soak.now[XB_SOAK_TO_GPU];
-        uint64_t before[TROUBLES], after[TROUBLES];
-        char note[32] = "";
-        count_troubles(&soak, before);
+        const uint64_t errors = errors_of(soak.kept);
+        char low[24] = "";
         memset(soak.now, 0, sizeof soak.now);
+        soak.trouble = NONE;
         session->soak.minutes = soak.minute;
         load(&soak, both_ways, devices.text, from + turn_s);
         load(&soak, kernels, devices.text, from + 2 * turn_s);
@@ -347,13 +351,11 @@ void xb_link_soak_run(struct xb_link_session *session, int channel)
         rest(&soak, until);
         session->soak.took = xb_clock_now() - begin;
         if (rates->least < APART * rates->most)
-            snprintf(note, sizeof note, "low: GPU %u", index_of(&soak, rates->least_in));
-        count_troubles(&soak, after);
-        for (size_t i = 0; i < TROUBLES; i++)
-            if (after[i] > before[i])
-                snprintf(note, sizeof note, "%s", troubles[i]);
+            snprintf(low, sizeof low, "low: GPU %u", index_of(&soak, rates->least_in));
+        notice(&soak, errors_of(soak.kept) > errors, ERRORS);
+        const char *what = soak.trouble != NONE ? troubles[soak.trouble] : low;
         say(&soak, "%3u %s%s%s\n", soak.minute, xb_soak_row(soak.now, row),
-            note[0] != '\0' ? "  " : "", note);
+            what[0] != '\0' ? "  " : "", what);
     }
     xb_link_session_lock(session);
     session->soak.interrupted = xb_interrupt_signal() != 0;

@@ -37,15 +37,18 @@ static struct xb_soak_hop *hop_of(struct xb_soak_device *device, const struct xb
     return &device->hops[i];
 }
 
-void xb_soak_add_links(struct xb_soak_device *device, const struct xb_pcie_path *path,
+bool xb_soak_add_links(struct xb_soak_device *device, const struct xb_pcie_path *path,
                        const struct xb_pcie_load *load, unsigned minute)
 {
+    bool fell = false;
     for (size_t i = 0; i < load->count && i < xb_pcie_path_hops(path); i++) {
         const struct xb_lanes now = {load->hops[i].speed_gts, load->hops[i].width};
         struct xb_soak_hop *hop = hop_of(device, &path->hops[i]);
         if (hop == NULL || load->hops[i].readings == 0)
             continue;
-        hop->reduced += hop->readings > 0 && is_less(now, hop->most);
+        const bool is_reduced = hop->readings > 0 && is_less(now, hop->most);
+        fell = fell || is_reduced;
+        hop->reduced += is_reduced;
         if (hop->readings++ == 0 || is_less(now, hop->least)) {
             hop->least = now;
             hop->least_in = minute;
@@ -53,13 +56,14 @@ void xb_soak_add_links(struct xb_soak_device *device, const struct xb_pcie_path 
         hop->most.speed_gts = fmax(hop->most.speed_gts, now.speed_gts);
         hop->most.width = now.width > hop->most.width ? now.width : hop->most.width;
     }
+    return fell;
 }
 
 void xb_soak_add_attempt(struct xb_soak_device *device, const struct xb_link_attempt *attempt,
                          unsigned minute)
 {
     xb_link_facts_add(attempt, &device->facts);
-    xb_soak_add_links(device, &attempt->at_rest, &attempt->load, minute);
+    (void)xb_soak_add_links(device, &attempt->at_rest, &attempt->load, minute);
     if (xb_attempt_gone(attempt) && !device->gone)
         device->gone_in = minute;
     device->gone = device->gone || xb_attempt_gone(attempt);

@@ -72,8 +72,8 @@ struct xb_link_soak {
     size_t device_count;
 };
 
-/* Adds what links did in a second of load. */
-void xb_soak_add_links(struct xb_soak_device *device, const struct xb_pcie_path *path,
+/* Adds what links did in a second of load. Returns whether one was below its highest. */
+bool xb_soak_add_links(struct xb_soak_device *device, const struct xb_pcie_path *path,
                        const struct xb_pcie_load *load, unsigned minute);
 /* Adds a reading under load. */
 void xb_soak_add_look(struct xb_soak_device *device, const struct xb_device_health *health,
