@@ -5,6 +5,7 @@
  * whole fleets of made-up values like documents. Prints one line per case, the same in every run.
  *
  *     fleet_simulation [FLEETS [CASE...]]    10000 fleets of every case unless told otherwise
+ *     fleet_simulation 0 | xargs -P 64 -n 1 fleet_simulation 10000    0 lists the cases
  */
 #include "fleet/fleet.h"
 #include "tests/unit/random.h"
@@ -17,7 +18,9 @@
 #define RATE 55.7e9
 #define ALPHA 0.01
 
-enum shape { NORMAL, LOG_NORMAL, LAPLACE, STUDENT_5 };
+/* One-sided: the sum of a normal value and an exponential loss of the same variance, as of GPUs of
+ * which some are a little warmer. */
+enum shape { NORMAL, LOG_NORMAL, LAPLACE, STUDENT_3 = 3, STUDENT_5 = 5, ONE_SIDED };
 
 struct simulated {
     const char *name;
@@ -42,6 +45,8 @@ static const struct simulated cases[] = {
     {"equal-8", 8, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
     {"equal-12", 12, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
     {"equal-16", 16, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-48", 48, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-120", 120, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
     {"equal-50", 50, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
     {"equal-5000", 5000, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
     {"equal-1x8-4-figures", 1, 8, 4, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
@@ -59,9 +64,24 @@ static const struct simulated cases[] = {
     {"nodes-differ-20x8", 20, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0, 0, 0},
     {"nodes-differ-500x8", 500, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0, 0, 0},
     {"laplace-8", 8, 1, 1, 0.003, 0, LAPLACE, NAN, 0, 0, 0, 0},
+    {"laplace-16", 16, 1, 1, 0.003, 0, LAPLACE, NAN, 0, 0, 0, 0},
+    {"laplace-48", 48, 1, 1, 0.003, 0, LAPLACE, NAN, 0, 0, 0, 0},
+    {"laplace-120", 120, 1, 1, 0.003, 0, LAPLACE, NAN, 0, 0, 0, 0},
     {"laplace-500", 500, 1, 1, 0.003, 0, LAPLACE, NAN, 0, 0, 0, 0},
+    {"student-3-8", 8, 1, 1, 0.003, 0, STUDENT_3, NAN, 0, 0, 0, 0},
+    {"student-3-16", 16, 1, 1, 0.003, 0, STUDENT_3, NAN, 0, 0, 0, 0},
+    {"student-3-48", 48, 1, 1, 0.003, 0, STUDENT_3, NAN, 0, 0, 0, 0},
+    {"student-3-120", 120, 1, 1, 0.003, 0, STUDENT_3, NAN, 0, 0, 0, 0},
+    {"student-3-500", 500, 1, 1, 0.003, 0, STUDENT_3, NAN, 0, 0, 0, 0},
     {"student-5-8", 8, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0, 0, 0},
+    {"student-5-16", 16, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0, 0, 0},
+    {"student-5-48", 48, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0, 0, 0},
+    {"student-5-120", 120, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0, 0, 0},
     {"student-5-500", 500, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0, 0, 0},
+    {"one-sided-8", 8, 1, 1, 0.003, 0, ONE_SIDED, NAN, 0, 0, 0, 0},
+    {"one-sided-48", 48, 1, 1, 0.003, 0, ONE_SIDED, NAN, 0, 0, 0, 0},
+    {"one-sided-120", 120, 1, 1, 0.003, 0, ONE_SIDED, NAN, 0, 0, 0, 0},
+    {"one-sided-500", 500, 1, 1, 0.003, 0, ONE_SIDED, NAN, 0, 0, 0, 0},
     {"3-of-500-slower-1%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 3, 0.01, 0, 0},
     {"3-of-500-slower-2%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 3, 0.02, 0, 0},
     {"3-of-500-slower-5%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 3, 0.05, 0, 0},
@@ -73,6 +93,10 @@ static const struct simulated cases[] = {
     {"1-of-8-slower-5%", 8, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.05, 0, 0},
     {"1-of-8-slower-10%", 8, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.1, 0, 0},
     {"1-of-16-slower-5%", 16, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.05, 0, 0},
+    {"1-of-24-slower-3%", 24, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.03, 0, 0},
+    {"1-of-48-slower-2%", 48, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.02, 0, 0},
+    {"1-of-48-slower-3%", 48, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.03, 0, 0},
+    {"1-of-120-slower-2%", 120, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.02, 0, 0},
     {"50-of-500-slower-5%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 50, 0.05, 0, 0},
     {"slots-differ-500x8", 500, 8, 1, 0.003, 0, NORMAL, NAN, 0, 0, 4, 0.04},
     {"slots-differ-40x8", 40, 8, 1, 0.003, 0, NORMAL, NAN, 0, 0, 4, 0.04},
@@ -97,11 +121,14 @@ static double draw(enum shape shape, uint64_t *state)
         double size = -log(uniform(state)) / sqrt(2);
         return uniform(state) < 0.5 ? -size : size;
     }
+    if (shape == ONE_SIDED)
+        return (normal(state) + log(uniform(state)) + 1) / sqrt(2);
     double squares = 0;
     double top = normal(state);
-    for (int i = 0; i < 5; i++)
+    double degrees = shape;
+    for (int i = 0; i < (int)shape; i++)
         squares += pow(normal(state), 2);
-    return top / sqrt(squares / 5) / sqrt(5.0 / 3);
+    return top / sqrt(squares / degrees) / sqrt(degrees / (degrees - 2));
 }
 
 /* A fleet whose values have no value yet. */
@@ -230,19 +257,25 @@ static void simulate(const struct simulated *simulated, size_t fleets)
 
 int main(int argc, char **argv)
 {
+    size_t count = sizeof cases / sizeof *cases;
     size_t fleets = argc > 1 ? strtoul(argv[1], NULL, 10) : 10000;
-    if (fleets == 0)
-        return EXIT_FAILURE;
-    printf(
-        "# %zu fleets a case, alpha %g. Percent [95 %% interval] of fleets in which a GPU that is "
-        "like the others was named.\n",
-        fleets, ALPHA);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        bool wanted = argc <= 2;
-        for (int k = 2; k < argc; k++)
-            wanted = wanted || strcmp(argv[k], cases[i].name) == 0;
-        if (wanted)
-            simulate(&cases[i], fleets);
+    if (argc <= 2 && fleets > 0)
+        printf("# %zu fleets a case, alpha %g. Percent [95 %% interval] of fleets in which a GPU "
+               "that is like the others was named.\n",
+               fleets, ALPHA);
+    for (size_t i = 0; i < count && fleets == 0; i++)
+        printf("%s\n", cases[i].name);
+    for (size_t i = 0; i < count && argc <= 2 && fleets > 0; i++)
+        simulate(&cases[i], fleets);
+    for (int k = 2; k < argc && fleets > 0; k++) {
+        size_t i = 0;
+        while (i < count && strcmp(argv[k], cases[i].name) != 0)
+            i++;
+        if (i == count) {
+            fprintf(stderr, "no case '%s'; fleet_simulation 0 lists them\n", argv[k]);
+            return EXIT_FAILURE;
+        }
+        simulate(&cases[i], fleets);
     }
     return EXIT_SUCCESS;
 }

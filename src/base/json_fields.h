@@ -81,9 +81,9 @@ struct xb_field {
     XB_ROW(key_, OBJECT, XB_AT(type, member), .fields = (fields_), ##__VA_ARGS__)
 /* An object of its own in the JSON for members that lie in the same struct. */
 #define XB_PART(key_, fields_, ...) XB_ROW(key_, OBJECT, .fields = (fields_), ##__VA_ARGS__)
-#define XB_ITEMS(key_, type, member, count_, most_, fields_)                                       \
+#define XB_ITEMS(key_, type, member, count_, most_, fields_, ...)                                  \
     XB_ROW(key_, ITEMS, XB_AT(type, member), .size = sizeof(((type *)0)->member[0]),               \
-           .count = offsetof(type, count_), .most = (most_), .fields = (fields_))
+           .count = offsetof(type, count_), .most = (most_), .fields = (fields_), ##__VA_ARGS__)
 #define XB_LIST(key_, type, member, count_, most_, fields_, ...)                                   \
     XB_ROW(key_, LIST, XB_AT(type, member), .size = sizeof(*((type *)0)->member),                  \
            .count = offsetof(type, count_), .most = (most_), .fields = (fields_), ##__VA_ARGS__)
@@ -97,6 +97,7 @@ struct xb_field {
 #define XB_NULL_IF_EMPTY .flags = XB_FIELD_EMPTY_IS_NULL
 #define XB_NULL_IF_NAN .flags = XB_FIELD_NAN_IS_NULL
 #define XB_ADDED_NULL_IF_NAN .flags = (XB_FIELD_ADDED | XB_FIELD_NAN_IS_NULL)
+#define XB_ADDED_OR_NULL .flags = (XB_FIELD_ADDED | XB_FIELD_POSITIVE | XB_FIELD_EMPTY_IS_NULL)
 #define XB_ABOVE_0 .flags = XB_FIELD_POSITIVE
 #define XB_NOT_EMPTY .flags = XB_FIELD_POSITIVE
 /* A rate or the like: above 0, and 0 is written as null. */

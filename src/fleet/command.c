@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/places.h"
 #include "fleet/write/formats.h"
+#include "link/report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +25,20 @@ static const struct xb_option option_expect_hosts = {
             "exists, with names, or names in Slurm's notation: gpu[001-128],login1. With a slash "
             "(./hosts) it is always a file, with a comma at the end (hosts,) always names.",
 };
+static const struct xb_option option_limits = {
+    XB_FILE("limits", "FILE"),
+    .help = "Judge link tests by this file (docs/limits.schema.json) as link would have done, in "
+            "place of the limits that they were measured under.",
+};
+static const struct xb_option option_baseline = {
+    XB_FILE("baseline", "FILE"),
+    .help = "What the nodes wrote when you accepted them: a file or a folder. fleet names what is "
+            "below 0.95 of its own value there, and models that got slower on all nodes.",
+};
 static const struct xb_option option_format = XB_FORMAT_OPTION(
     formats, "table: for people; json: everything (docs/fleet.schema.json); csv: one line per "
-             "finding; prometheus: for node_exporter's textfile collector; nodelist: the nodes to "
+             "finding, then one per value; prometheus: for node_exporter's textfile collector; "
+             "nodelist: the nodes to "
              "drain in Slurm's notation, nothing if there are none.");
 
 static const struct xb_option option_verbose = {
@@ -36,25 +48,28 @@ static const struct xb_option option_verbose = {
 };
 
 static const struct xb_option *const all_rows[] = {
-    &option_expect_hosts, &xb_option_alpha,       &option_format,    &xb_option_output,
+    &option_expect_hosts, &option_limits,         &option_baseline,
+    &xb_option_alpha,     &option_format,         &xb_option_output,
     &option_verbose,      &xb_option_json_beside, XB_OPTIONS_OF_ALL,
 };
 
 /* The whole command. */
 struct command {
-    const char *expect_hosts, *alpha; /* as they were written; expect_hosts: NULL where not given */
+    const char *expect_hosts, *alpha; /* as they were written; NULL where not given */
     bool verbose, expected_file;      /* the expected nodes came from a file */
     struct xb_cli_outputs to;
     const struct xb_config *config;
     struct xb_fleet_request request;
     struct xb_hostlist expected;
-    struct xb_fleet fleet;
+    struct xb_limits_file *file;
+    struct xb_fleet fleet, then; /* `then`: the baseline */
     struct xb_fleet_judgement judgement;
 };
 
 #define BIND(member, row) XB_BIND(struct command, member, row)
 static const struct xb_option_field *const fields =
-    XB_FIELDS(BIND(expect_hosts, &option_expect_hosts), BIND(alpha, &xb_option_alpha),
+    XB_FIELDS(BIND(expect_hosts, &option_expect_hosts), BIND(request.limits_path, &option_limits),
+              BIND(request.baseline_path, &option_baseline), BIND(alpha, &xb_option_alpha),
               BIND(verbose, &option_verbose), BIND(to.format, &option_format),
               BIND(to.output_path, &xb_option_output), BIND(to.json_path, &xb_option_json_beside));
 
@@ -74,6 +89,8 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
                        "'-' for standard input%s",
                        isatty(STDIN_FILENO) ? "" : ", which it does not read without '-'");
     XB_TRY(xb_option_alpha_read(command->alpha, &command->request.alpha, error));
+    if (command->request.limits_path != NULL)
+        XB_TRY(xb_limits_file_open(command->request.limits_path, &command->file, error));
     if (given == NULL)
         return XB_OK;
     command->expected_file = strchr(given, '/') != NULL || stat(given, &found) == 0;
@@ -117,15 +134,21 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
 {
     const struct xb_fleet *fleet = &command->fleet;
     const struct xb_config *config = command->config;
+    const struct xb_fleet *then = &command->then;
     size_t count = 0;
-    struct xb_cli_place *places =
-        xb_new(3 + config->operand_count + fleet->source_count, sizeof *places);
+    struct xb_cli_place *places = xb_new(
+        5 + config->operand_count + fleet->source_count + then->source_count, sizeof *places);
     places[count++] = (struct xb_cli_place){.option = "--output", .output = &command->to.output};
     places[count++] = (struct xb_cli_place){.option = "--json", .output = &command->to.json};
     for (size_t i = 0; i < config->operand_count; i++)
         places[count++] = (struct xb_cli_place){.option = "FILE", .input = config->operands[i]};
     for (size_t i = 0; i < fleet->source_count; i++)
         places[count++] = (struct xb_cli_place){.option = "FILE", .input = fleet->sources[i].path};
+    places[count++] =
+        (struct xb_cli_place){.option = "--limits", .input = command->request.limits_path};
+    places[count++] = (struct xb_cli_place){"--baseline", NULL, command->request.baseline_path};
+    for (size_t i = 0; i < then->source_count; i++)
+        places[count++] = (struct xb_cli_place){"--baseline", NULL, then->sources[i].path};
     if (command->expected_file)
         places[count++] = (struct xb_cli_place){"--expect-hosts", NULL, command->expect_hosts};
     enum xb_status status = xb_cli_open_places(places, count, 0, error);
@@ -151,6 +174,26 @@ static enum xb_status write_format(const void *own, FILE *stream, unsigned forma
     return writers[format](stream, &command->judgement, error);
 }
 
+/* Reads what the fleet was. */
+static enum xb_status read_baseline(struct command *command, struct xb_error *error)
+{
+    const char *path = command->request.baseline_path;
+    struct xb_fleet *then = &command->then;
+    if (path == NULL)
+        return XB_OK;
+    xb_fleet_open(then);
+    XB_TRY(xb_fleet_read(then, path, error));
+    command->request.baseline = then;
+    if (then->source_count == 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "--baseline: nothing can be read: %.200s: %.300s",
+                       then->left_out[0].what, then->left_out[0].why);
+    if (then->left_out_count > 0)
+        xb_say("--baseline: %zu %s left out; the first: %.200s: %.300s", then->left_out_count,
+               then->left_out_count == 1 ? "file was" : "files were", then->left_out[0].what,
+               then->left_out[0].why);
+    return XB_OK;
+}
+
 static enum xb_status judge(struct command *command, struct xb_error *error)
 {
     enum xb_status status = read_request(command, error);
@@ -160,6 +203,7 @@ static enum xb_status judge(struct command *command, struct xb_error *error)
     XB_TRY(status);
     XB_TRY(xb_cli_find_outputs(&command->to, error));
     xb_fleet_open(&command->fleet);
+    command->fleet.limits = command->file;
     for (size_t i = 0; status == XB_OK && i < command->config->operand_count; i++) {
         const char *path = command->config->operands[i];
         show_progress(command, i, path);
@@ -170,7 +214,15 @@ static enum xb_status judge(struct command *command, struct xb_error *error)
     }
     show_progress(command, 0, NULL);
     XB_TRY(status);
+    XB_TRY(read_baseline(command, error));
     xb_fleet_judge(&command->fleet, &command->request, &command->judgement);
+    if (command->request.baseline != NULL && command->judgement.compared == 0 &&
+        command->fleet.value_count > 0)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--baseline %.300s has no value of a GPU that is here: its first node is "
+                       "%.64s, the first here %.64s",
+                       command->request.baseline_path, command->then.nodes[0]->name,
+                       command->fleet.nodes[0]->name);
     XB_TRY(open_output(command, error));
     return xb_cli_write_outputs(&command->to, write_format, command, error);
 }
@@ -191,7 +243,9 @@ static int run(struct xb_config *config, char *const *words)
     xb_cli_discard_outputs(&command.to);
     xb_fleet_judgement_free(&command.judgement);
     xb_fleet_free(&command.fleet);
+    xb_fleet_free(&command.then);
     xb_hostlist_free(&command.expected);
+    xb_limits_file_close(command.file);
     return code;
 }
 
@@ -204,8 +258,9 @@ const struct xb_column_help xb_fleet_column_helps[] = {
     {"UUID", "The GPU's UUID."},
     {"FIGURE", "What was measured: link h2d, link d2h, link peer, or a row of run."},
     {"VALUE", "What this GPU reached."},
-    {"MEDIAN", "The median of its siblings: GPUs of the same model on the same kind of link."},
-    {"DEVIATION", "How far the value is from that median."},
+    {"MEDIAN", "The median of its siblings: GPUs of the same model on the same kind of link. Of "
+               "below-baseline: what the GPU reached when it was accepted."},
+    {"DEVIATION", "How far the value is from that."},
     {"SPREADS", "The same distance, in spreads of the siblings. The spread is below the table."},
     {"MORE", "How many other figures of these GPUs are named. The row shows the worst."},
     {"REASON", "Why it is named. Lines below the table say what to do."},

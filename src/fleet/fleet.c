@@ -99,7 +99,7 @@ size_t xb_fleet_add_source(struct xb_fleet *fleet, const struct xb_fleet_source 
 struct xb_fleet_node *xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_node *node)
 {
     struct xb_fleet_node kept = *node, *old;
-    KEEP_TEXTS(fleet, &kept.name, &kept.hostname, &kept.driver);
+    KEEP_TEXTS(fleet, &kept.name, &kept.hostname, &kept.driver, &kept.kernel);
     void **place = THING(OF_NODE, (uintptr_t)kept.name);
     if (*place == NULL)
         *place = APPEND_THING(fleet->nodes, fleet->node_count, kept);
@@ -110,13 +110,17 @@ struct xb_fleet_node *xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_
         old->driver = kept.driver;
         old->driver_told = kept.driver_told;
     }
+    if (kept.kernel != NULL && (old->kernel == NULL || kept.kernel_told >= old->kernel_told)) {
+        old->kernel = kept.kernel;
+        old->kernel_told = kept.kernel_told;
+    }
     return old;
 }
 
 struct xb_fleet_gpu *xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu)
 {
     struct xb_fleet_gpu kept = *gpu, *old;
-    KEEP_TEXTS(fleet, &kept.model, &kept.uuid, &kept.pci_bdf);
+    KEEP_TEXTS(fleet, &kept.model, &kept.uuid, &kept.pci_bdf, &kept.serial, &kept.vbios);
     uintptr_t node = (uintptr_t)kept.node, address = (uintptr_t)kept.pci_bdf;
     void *none = NULL, **by_uuid = &none;
     if (kept.uuid != NULL)
@@ -144,6 +148,10 @@ struct xb_fleet_gpu *xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fl
     old->pci_bdf = old->pci_bdf != NULL ? old->pci_bdf : kept.pci_bdf;
     if (kept.model != NULL && (newer || old->model == NULL))
         old->model = kept.model;
+    if (kept.serial != NULL && (newer || old->serial == NULL))
+        old->serial = kept.serial;
+    if (kept.vbios != NULL && (newer || old->vbios == NULL))
+        old->vbios = kept.vbios;
     if (newer) {
         old->index = kept.index;
         old->told = kept.told;

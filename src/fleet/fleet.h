@@ -29,8 +29,8 @@ struct xb_fleet_source {
 struct xb_fleet_node {
     const char *name; /* that its launcher and scheduler use */
     const char *hostname;
-    const char *driver; /* version, from the newest document that has one, written then */
-    time_t driver_told;
+    const char *driver, *kernel; /* versions, from the newest document that has one */
+    time_t driver_told, kernel_told;
     const char *expected; /* what the user calls it; NULL: not expected, or not judged yet */
     size_t number;
 };
@@ -39,6 +39,7 @@ struct xb_fleet_gpu {
     struct xb_fleet_node *node;
     unsigned index; /* as in the newest document */
     const char *model, *uuid, *pci_bdf;
+    const char *serial, *vbios; /* of the newest document that tells them */
     /* The slot's link under load, from the newest document that knows it; 0: none does. */
     double link_speed_gts;
     unsigned link_width;
@@ -77,6 +78,7 @@ struct xb_fleet_value {
     bool replaced;  /* set by judging: a newer document has that figure of them */
     double value;   /* median, in the figure's unit; above 0 */
     double scatter; /* standard error of that median by its own samples, as a share; NAN: unknown */
+    double then;    /* set by judging: what it was in the baseline; 0: not known */
     size_t source;
     time_t written; /* the source's */
 };
@@ -90,10 +92,12 @@ enum xb_fleet_code {
     XB_FLEET_FEWER_GPUS,   /* "fewer-gpus": than most nodes with GPUs of that model have */
     XB_FLEET_NARROWER,     /* "narrower-link": fewer lanes, or a slower rate, than most siblings */
     XB_FLEET_SLOW,         /* "slow": worse than its siblings; from here up bad */
-    XB_FLEET_LINK_WARNING, /* "link-warning": its own link test is a WARNING or UNKNOWN */
-    XB_FLEET_CUT,          /* "cut-short": a signal or the deadline ended the measurement */
-    XB_FLEET_FAST,         /* "fast": better than its siblings */
-    XB_FLEET_OTHER_DRIVER, /* "other-driver": than most nodes have */
+    XB_FLEET_ALL_SLOWER,   /* "all-slower": all GPUs of a model, than in the baseline; of no node */
+    XB_FLEET_BELOW_BASELINE, /* "below-baseline": slower than itself there, or it has fewer GPUs */
+    XB_FLEET_LINK_WARNING,   /* "link-warning": its own link test is a WARNING or UNKNOWN */
+    XB_FLEET_CUT,            /* "cut-short": a signal or the deadline ended the measurement */
+    XB_FLEET_FAST,           /* "fast": better than its siblings */
+    XB_FLEET_OTHER_DRIVER,   /* "other-driver": than most nodes have */
     XB_FLEET_CODES
 };
 
@@ -111,9 +115,10 @@ struct xb_fleet_finding {
     enum xb_fleet_code code;
     const struct xb_fleet_node *node;
     struct xb_fleet_gpu *gpu;             /* NULL if it is about the node */
-    const struct xb_fleet_figure *figure; /* of "slow" and "fast"; else NULL, and numbers are NAN */
+    const struct xb_fleet_figure *figure; /* NULL: of none, and the numbers are NAN */
     int peer;                             /* index of the other device of a pair; -1 for none */
-    double value, centre, deviation;      /* of the figure; value / centre - 1 */
+    double value, centre, deviation;      /* of the figure; siblings' median, or the value in the
+                                             baseline; value / centre - 1 */
     double spreads;   /* the deviation in spreads of its siblings, with its sign */
     double p;         /* adjusted for all tests: at most alpha */
     double worst;     /* how far the GPU's worst finding of the code deviates: rows' order */
@@ -139,6 +144,10 @@ struct xb_fleet_left_out {
 
 struct xb_fleet {
     time_t now; /* when it is read: what is dated a day later cannot have been written */
+    /* Link tests are judged by these limits, not by their own, if they are set before reading;
+     * borrowed. How many GPUs were, and how many match no entry: their own verdict holds. */
+    const struct xb_limits_file *limits;
+    size_t limited_count, unlimited_count;
     struct xb_fleet_source *sources;
     struct xb_fleet_node **nodes;
     struct xb_fleet_gpu **gpus;
@@ -197,6 +206,15 @@ struct xb_fleet_request {
     double alpha;
     const char *const *expected; /* names of the nodes that should be there; NULL: not given */
     size_t expected_count;
+    struct xb_fleet *baseline; /* what it was when it was accepted, to be judged; NULL: not given */
+    const char *limits_path, *baseline_path; /* as the user named them */
+};
+
+/* How long the tails of a figure's values may be: Student's t with more and more degrees of
+ * freedom, how likely each is, and its scale in spreads. */
+#define XB_TAIL_FITS 13
+struct xb_tails {
+    double weight[XB_TAIL_FITS], scale[XB_TAIL_FITS];
 };
 
 /* One figure over its GPUs. */
@@ -212,10 +230,11 @@ struct xb_fleet_siblings {
                             and named_from are then of values less what is usual for their slot */
     double independent;  /* how many values that know nothing of each other judge as well as all:
                             fewer where those of a node are alike */
-    double wide; /* where the values lie further out on both sides than normal ones would: within
-                    which share 63 % are taken to lie, by an exponential distribution; else 0 */
-    double named_from; /* share of the centre by which a GPU with samples like most is just named;
+    struct xb_tails tails[2]; /* for values below the centre, and above */
+    bool long_tails;          /* both are longer than normal beyond doubt */
+    double named_from; /* share of the centre by which a GPU with samples like most is just slow;
                           NAN where it is not judged */
+    double fast_from;  /* the same of fast ones */
     size_t slow, fast, slow_nodes, fast_nodes; /* named, and the nodes that have them */
     size_t bins[XB_FLEET_BINS]; /* how many values lie where, evenly from bins_from to bins_to, */
     double bins_from, bins_to;  /* which hold least and most, in the unit */
@@ -231,6 +250,7 @@ struct xb_fleet_judgement {
     size_t tests;       /* how many values were judged; alpha holds for all of them together */
     size_t judged_gpus; /* GPUs that were judged in at least one figure */
     size_t duplicates;  /* values that were left out because a newer document has them too */
+    size_t compared_nodes, compared_gpus, compared; /* with the baseline; values */
     struct xb_arena *texts;
 };
 
@@ -241,5 +261,5 @@ void xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *reque
 void xb_fleet_judgement_free(struct xb_fleet_judgement *judgement); /* accepts a zeroed one */
 
 /* 0 nothing was named; 1 something was, or a document could not be read; 2 none could be read; 3
- * too few siblings to judge anything, and nothing was named without them. */
+ * too few siblings to judge anything, no baseline, and nothing was named without them. */
 int xb_fleet_exit_code(const struct xb_fleet_judgement *judgement);

@@ -38,8 +38,8 @@ struct xb_tested {
     double centre, spread; /* of its siblings' logarithms: median, and what it is judged by */
     size_t siblings;       /* how many */
     double independent;    /* how many independent values they count as */
-    double wide;           /* struct xb_fleet_siblings */
-    double share, spreads, p; /* deviation, spreads and p of struct xb_fleet_finding */
+    const struct xb_tails *tails; /* of struct xb_fleet_siblings */
+    double share, spreads, p;     /* deviation, spreads and p of struct xb_fleet_finding */
 };
 
 struct xb_judging {
@@ -60,7 +60,7 @@ struct xb_judging {
 typedef void xb_fleet_part(struct xb_judging *judging);
 xb_fleet_part xb_fleet_join_moved, xb_fleet_name_complaints, xb_fleet_take_newest,
     xb_fleet_gather_siblings, xb_fleet_name_outliers, xb_fleet_note_lacking, xb_fleet_name_missing,
-    xb_fleet_name_unlike_most, xb_fleet_note_start;
+    xb_fleet_name_unlike_most, xb_fleet_note_start, xb_fleet_compare_baseline;
 
 /* Sorts `count` values of one figure by their logarithms, and gives each the centre and spread of
  * the others. `offsets` has room for `count` numbers. */
@@ -124,8 +124,20 @@ double xb_tail_student(double t, double nu);
  * are independent and have the same normal distribution. It holds if the result is 0.01 or less;
  * docs/fleet-statistics.md tells why. */
 double xb_tail_of_siblings(double t, double others);
-/* The least t for which xb_tail_of_siblings() returns `p` or less, to 12 digits; 0 < p < 1. */
-double xb_tail_limit(double p, double others);
+/* Fits the tails of `count` sorted values with that middle and spread, worth so many independent
+ * ones, for judging those below and those above. Their own spreads are known. Returns whether both
+ * tails are longer than normal beyond doubt. */
+bool xb_tails_fit(const struct xb_tested *sorted, size_t count, double middle, double spread,
+                  double independent, struct xb_tails ends[2]);
+/* Where tails are long somebody may be named about 5 times as often as among normal values: P is
+ * divided by this. By simulation, the largest at which 48, 120 and 500 values of Student's t with 3
+ * and 5 degrees of freedom keep that. */
+#define XB_TAIL_MORE_OFTEN 4.75
+/* The larger of xb_tail_of_siblings() and, divided by XB_TAIL_MORE_OFTEN, the probability among
+ * values with such tails. Zeroed ones: of normal values. */
+double xb_tail_of_figure(double t, double others, const struct xb_tails *tails);
+/* The least t for which xb_tail_of_figure() returns `p` or less, to 12 digits; 0 < p < 1. */
+double xb_tail_limit(double p, double others, const struct xb_tails *tails);
 
 /* The length of both at a right angle. Not hypot(): as of glibc 2.35 that is another symbol, and a
  * program that asks for it does not start on RHEL 9, which has 2.34. */
@@ -154,6 +166,7 @@ struct xb_fleet_document {
     bool is_link;
     double link_bytes; /* its own size of a copy; NAN: not known */
     struct xb_link_file link;
+    size_t limited; /* GPUs that were judged by the fleet's limits */
     struct xb_record record;
     /* While the fleet takes it: */
     struct xb_fleet *fleet;

@@ -188,6 +188,20 @@ void xb_link_facts_find(const struct xb_link_device *device, size_t best,
                         device->peers.seconds);
 }
 
+const struct xb_device_health *xb_link_latest(const struct xb_link_device *device)
+{
+    if (device->peers.after.nvlinks_known)
+        return &device->peers.after;
+    for (size_t i = XB_ATTEMPTS(device); i > 0; i--) {
+        const struct xb_link_attempt *attempt = &device->attempts[i - 1];
+        if (attempt->health_after.nvlinks_known)
+            return &attempt->health_after;
+        if (attempt->health_before.nvlinks_known)
+            return &attempt->health_before;
+    }
+    return NULL;
+}
+
 size_t xb_link_subjects(const struct xb_link_report *report)
 {
     return report->device_count + report->pair_count;

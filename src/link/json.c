@@ -94,6 +94,8 @@ typedef struct xb_link_device device;
 typedef struct xb_ceiling ceiling;
 typedef struct xb_link_direction direction;
 typedef struct xb_limit limit;
+typedef struct xb_acceptance acceptance;
+typedef struct xb_link_was was;
 typedef struct xb_finding reason;
 typedef struct xb_findings findings;
 typedef struct xb_verdict verdict;
@@ -285,7 +287,8 @@ static const struct xb_field attempt_fields[] = {
 
 static const struct xb_field reason_fields[] = {
     XB_FIELD("code", STRING, reason, code), XB_FIELD("level", WORD, reason, level, LEVEL),
-    XB_FIELD("text", TEXT, reason, text), XB_FIELDS_END};
+    XB_FIELD("text", TEXT, reason, text),
+    XB_FIELD("accepted", STRING, reason, accepted, XB_ADDED_OR_NULL), XB_FIELDS_END};
 
 const struct xb_field xb_link_finding_fields[] = {
     XB_FIELD("level", WORD, findings, level, LEVEL),
@@ -323,6 +326,20 @@ static const struct xb_field limit_fields[] = {XB_FIELD("value", DOUBLE, limit, 
 #define LIMIT(name)                                                                                \
     XB_OBJECT(#name, verdict, limits.name, limit_fields, XB_KNOWN(verdict, limits.name.is_set))
 
+static const struct xb_field acceptance_fields[] = {
+    XB_FIELD("code", STRING, acceptance, code), XB_FIELD("reason", STRING, acceptance, reason),
+    XB_FIELD("source", WORD, acceptance, source, SOURCE), XB_FIELD("met", FLAG, acceptance, met),
+    XB_FIELDS_END};
+
+static const struct xb_field was_fields[] = {
+    XB_FIELD("uuid", TEXT, was, uuid, XB_NULL_IF_EMPTY),
+    XB_FIELD("h2d_bytes_per_second", DOUBLE, was, rates[XB_TO_GPU], XB_RATE),
+    XB_FIELD("d2h_bytes_per_second", DOUBLE, was, rates[XB_BACK], XB_RATE),
+    XB_FIELD("nvlinks_active", UNSIGNED, was, nvlinks, XB_NULL_IF_EMPTY),
+    XB_FIELD("speed_gts", DOUBLE, was, load.speed_gts, XB_RATE),
+    XB_FIELD("width", UNSIGNED, was, load.width, XB_NULL_IF_EMPTY),
+    XB_FIELDS_END};
+
 static const struct xb_field limits_fields[] = {
     XB_OBJECT("h2d", verdict, ways[XB_TO_GPU], bandwidth_limit_fields),
     XB_OBJECT("d2h", verdict, ways[XB_BACK], bandwidth_limit_fields),
@@ -330,6 +347,10 @@ static const struct xb_field limits_fields[] = {
     LIMIT(width),
     LIMIT(warn_share),
     LIMIT(critical_share),
+    XB_ITEMS("accept", verdict, limits.accepted, limits.accepted_count, XB_ACCEPTANCES,
+             acceptance_fields, .flags = XB_FIELD_ADDED),
+    XB_OBJECT("baseline", verdict, limits.was, was_fields, XB_KNOWN(verdict, limits.was.known),
+              .flags = XB_FIELD_ADDED),
     XB_FIELDS_END};
 
 /* The sizes of packets may be known where the ceiling is not. */
@@ -396,6 +417,7 @@ const struct xb_field xb_link_pair_verdict_fields[] = {
     XB_FIELD("like_pairs", SIZE, pair_verdict, like_count, .most = UINT32_MAX),
     XB_FIELD("like_pairs_bytes_per_second", DOUBLE, pair_verdict, like, XB_RATE),
     XB_OBJECT("limits", pair_verdict, bandwidth, bandwidth_limit_fields),
+    XB_FIELD("baseline_bytes_per_second", DOUBLE, pair_verdict, was, XB_ADDED_OR_NULL),
     XB_FIELDS_END};
 
 const struct xb_field xb_link_backend_fields[] = {
@@ -406,6 +428,12 @@ const struct xb_field xb_link_backend_fields[] = {
     XB_FIELD("runtime_override", TEXT, report, probe.runtime_override, XB_NULL_IF_EMPTY),
     XB_FIELDS_END};
 
+static const struct xb_field then_fields[] = {
+    XB_FIELD("file", STRING, report, then.path),
+    XB_FIELD("timestamp", STRING, report, then.written, XB_TEXT_OR_NULL),
+    XB_FIELD("node", STRING, report, then.node, XB_TEXT_OR_NULL),
+    XB_FIELD("changes", STRING, report, then.changes, XB_TEXT_OR_NULL), XB_FIELDS_END};
+
 const struct xb_field xb_link_report_fields[] = {
     XB_FIELD("level", WORD, report, level, LEVEL),
     XB_FIELD("nothing_tested", TEXT, report, nothing, XB_NULL_IF_EMPTY),
@@ -414,4 +442,5 @@ const struct xb_field xb_link_report_fields[] = {
     XB_FIELD("cut", FLAG, report, cut),
     XB_FIELD("hypervisor", TEXT, report, platform.hypervisor, ADDED),
     XB_FIELD("aspm_policy", TEXT, report, platform.aspm_policy, ADDED),
+    XB_PART("baseline", then_fields, XB_KNOWN(report, then.known), .flags = XB_FIELD_ADDED),
     XB_FIELDS_END};

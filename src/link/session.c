@@ -593,6 +593,8 @@ static int work(void *argument, int channel)
             session->backend->device_setup(session->driver, index_of(session, i),
                                            &session->devices[i].setup);
         if (status == XB_OK)
+            status = xb_baseline_check(session, &error);
+        if (status == XB_OK)
             status = find_pairs(session, &error);
         if (status == XB_OK) {
             struct xb_start start;

@@ -14,11 +14,13 @@ struct xb_link_session {
     /* What is asked; set before it is started, and not written to after. */
     const char *backend_name, *device_text, *size_text;
     uint64_t attempts;
-    bool no_peers;                     /* pairs are left out */
-    double deadline;                   /* on the clock of src/base/clock.h */
-    double start_at;                   /* on the clock of src/base/units.h; 0: at once */
-    struct xb_link_limits limits;      /* of the command line */
-    const struct xb_limits_file *file; /* NULL: none */
+    bool no_peers;                         /* pairs are left out */
+    double deadline;                       /* on the clock of src/base/clock.h */
+    double start_at;                       /* on the clock of src/base/units.h; 0: at once */
+    struct xb_link_limits limits;          /* of the command line */
+    const struct xb_limits_file *file;     /* NULL: none */
+    const struct xb_link_report *baseline; /* NULL: none */
+    const char *node;                      /* of this node; NULL where not known */
     double spacing;    /* seconds between a slow device's first two attempts; then it doubles */
     const char *sysfs; /* where PCI devices are shown; another place than Linux's only in tests */
 

@@ -217,6 +217,15 @@ static void print_remarks(FILE *stream, const struct xb_link_report *report)
         is_derived = is_derived || ceiling->derived;
         is_assumed = is_assumed || (ceiling->known && ceiling->payload_assumed);
     }
+    struct xb_words accepted;
+    if (xb_link_accepted_text(report, &accepted))
+        xb_heading_print(stream, XB_COLOUR_NONE, "accepted: %s", accepted.text);
+    const struct xb_link_then *then = &report->then;
+    if (then->known)
+        xb_heading_print(
+            stream, XB_COLOUR_NONE, "Baseline: %s%s%.10s%s%s.", then->path,
+            then->written != NULL ? " of " : "", then->written != NULL ? then->written : "",
+            then->changes != NULL ? ": then " : "", then->changes != NULL ? then->changes : "");
     /* Where nodes were to begin at once: whether this one did. */
     if (start != NULL && start->asked > 0 && start->began > 0 &&
         xb_start_warning(start->began - start->asked, &start->clock, late) != NULL)

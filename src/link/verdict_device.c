@@ -196,7 +196,9 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
     xb_verdict_set_limits(verdict); /* They hold also for a device without an attempt. */
     if (device->missing) {
         FIND(CRITICAL, "XB-DEVICE-MISSING",
-             "there are fewer devices than --count asks for: see lspci and dmesg");
+             verdict->limits.was.known
+                 ? "it was here when the node was accepted, and is not now: see lspci and dmesg"
+                 : "there are fewer devices than --count asks for: see lspci and dmesg");
         return;
     }
     /* The first of several that are as good is the best one. */

@@ -53,6 +53,11 @@ const struct xb_fleet_saying xb_fleet_sayings[XB_FLEET_CODES] = {
                            "most GPUs have more. Reseat the card, its riser or cable."},
     [XB_FLEET_SLOW] = {"slow", "is slow", "are slow",
                        "measure it again, alone. If it stays slow: xferbench link on the node."},
+    [XB_FLEET_ALL_SLOWER] = {"all-slower", "", "",
+                             "not drained. Siblings cannot show it: look for what changed on all."},
+    [XB_FLEET_BELOW_BASELINE] = {"below-baseline", "is below its baseline",
+                                 "are below their baseline",
+                                 "not drained. It was more when accepted: measure again, alone."},
     [XB_FLEET_LINK_WARNING] = {"link-warning", "has a warning from its own link test",
                                "have warnings from their own link tests",
                                "not drained. Its own link test is not OK: measure again, alone."},
@@ -81,7 +86,7 @@ int xb_fleet_exit_code(const struct xb_fleet_judgement *judgement)
 {
     if (judgement->fleet->source_count == 0)
         return 2;
-    if (judgement->finding_count == 0 && judgement->tests == 0)
+    if (judgement->finding_count == 0 && judgement->tests == 0 && judgement->compared == 0)
         return 3;
     /* Nobody knows whether what could not be read is good. */
     return judgement->finding_count > 0 || judgement->fleet->unread_count > 0 ? 1 : 0;

@@ -23,14 +23,14 @@ XB_COMPARER(compare_findings, struct xb_fleet_finding, XB_BY(code), XB_BY(togeth
 static void sort_findings(struct xb_judging *judging)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
-    double(*worst)[2] = XB_SCRATCH(judging, judging->fleet->gpu_count, sizeof *worst);
+    double(*worst)[XB_FLEET_CODES] = XB_SCRATCH(judging, judging->fleet->gpu_count, sizeof *worst);
     if (judgement->finding_count == 0)
         return;
     for (int pass = 0; pass < 2; pass++) /* the second one has seen all */
         XB_EACH (finding, judgement->findings, judgement->finding_count) {
-            if (finding->figure == NULL)
+            if (finding->figure == NULL || finding->gpu == NULL)
                 continue;
-            double *own = &worst[finding->gpu->number][finding->code == XB_FLEET_FAST];
+            double *own = &worst[finding->gpu->number][finding->code];
             finding->worst = *own = fmax(*own, size_of(finding));
         }
     qsort(judgement->findings, judgement->finding_count, sizeof *judgement->findings,
@@ -48,15 +48,20 @@ XB_COMPARER(compare_siblings, struct xb_fleet_siblings, XB_BY_GREATEST(judged),
 static void sort_siblings(struct xb_judging *judging)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
-    size_t wide = 0;
+    size_t long_tails = 0;
     qsort(judgement->siblings, judgement->sibling_count, sizeof *judgement->siblings,
           compare_siblings);
     for (size_t i = 0; i < judgement->sibling_count; i++)
-        wide += judgement->siblings[i].wide > 0;
-    if (wide > 0)
+        long_tails += judgement->siblings[i].long_tails;
+    if (long_tails > 0)
         XB_NOTE("Figures with longer tails on both sides than a normal distribution: "
                 "%zu. There a GPU must deviate more to be named.",
-                wide);
+                long_tails);
+    size_t limited = judging->fleet->limited_count, others = judging->fleet->unlimited_count;
+    if (judging->fleet->limits != NULL && (others > 0 || limited == 0))
+        XB_NOTE("%zu of %zu GPUs match no entry of the limits file: the verdict of their own link "
+                "test holds. --limits judges link tests only.",
+                others, limited + others);
     if (judging->unusable > 0)
         XB_NOTE("%zu values are not judged: they are not positive numbers.", judging->unusable);
 }
@@ -64,17 +69,12 @@ static void sort_siblings(struct xb_judging *judging)
 void xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,
                     struct xb_fleet_judgement *judgement)
 {
-    static xb_fleet_part *const parts[] = {xb_fleet_join_moved,
-                                           xb_fleet_name_complaints,
-                                           xb_fleet_take_newest,
-                                           xb_fleet_gather_siblings,
-                                           xb_fleet_name_outliers,
-                                           sort_siblings,
-                                           xb_fleet_note_lacking,
-                                           xb_fleet_name_missing,
-                                           xb_fleet_name_unlike_most,
-                                           xb_fleet_note_start,
-                                           sort_findings};
+    static xb_fleet_part *const parts[] = {xb_fleet_join_moved,    xb_fleet_name_complaints,
+                                           xb_fleet_take_newest,   xb_fleet_gather_siblings,
+                                           xb_fleet_name_outliers, xb_fleet_compare_baseline,
+                                           sort_siblings,          xb_fleet_note_lacking,
+                                           xb_fleet_name_missing,  xb_fleet_name_unlike_most,
+                                           xb_fleet_note_start,    sort_findings};
     struct xb_judging judging = {.fleet = fleet, .judgement = judgement};
     *judgement = (struct xb_fleet_judgement){.fleet = fleet, .request = *request};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

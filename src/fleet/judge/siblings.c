@@ -192,32 +192,6 @@ void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *off
     }
 }
 
-/* Values of many GPUs need not be normally distributed: if their tails are longer, values at the
- * ends are no faults. Slow GPUs make one tail longer, so the shorter one counts: nobody repairs a
- * GPU because it is fast. */
-
-#define ENOUGH 50u     /* with fewer values too few lie at the ends */
-#define OUTER 20u      /* an end is the outer one in 20 values */
-#define NORMAL 1.6449  /* standard deviations from the median to an end of normal values */
-#define UNCERTAIN 1.45 /* / sqrt(values): standard error of end / spread */
-
-/* The length of the tails of sorted values if both are longer than normal; else 0. See struct
- * xb_fleet_siblings. */
-static double tails_of(const struct xb_tested *values, size_t count, double spread)
-{
-    if (count < ENOUGH)
-        return 0;
-    double middle = (values[(count - 1) / 2].logarithm + values[count / 2].logarithm) / 2;
-    double below = middle - values[count / OUTER].logarithm;
-    double above = values[count - 1 - count / OUTER].logarithm - middle;
-    double end = fmin(below, above);
-    if (end <= spread * NORMAL * (1 + 2 * UNCERTAIN / sqrt((double)count)))
-        return 0;
-    /* The chance to lie that far off is 0.1. Few values tell the distance, so one standard error is
-     * added. */
-    return end / log(OUTER / 2.0) * (1 + sqrt(OUTER / (double)count));
-}
-
 /* ---- figure by figure ---- */
 
 /* What its samples say; 0 where they say nothing: a few documents cannot excuse all others. */
@@ -227,6 +201,19 @@ static double scatter_of(const struct xb_tested *tested)
     return scatter >= 0 && isfinite(scatter) ? scatter : 0;
 }
 
+/* How many values that know nothing of each other judge as well as these, which come in the order
+ * of their nodes and GPUs. */
+static double worth_of(struct xb_tested *values, size_t count, double *scratch, size_t *nodes)
+{
+    size_t groups = 0;
+    double worth = effective_sample_size(values, count, A_NODE, scratch, nodes);
+    if (values->value->peer < 0)
+        return worth;
+    worth = fmin(worth, effective_sample_size(values, count, A_GPU, scratch, &groups));
+    qsort(values, count, sizeof *values, compare_peers);
+    return fmin(worth, effective_sample_size(values, count, A_PEER, scratch, &groups));
+}
+
 /* Describes `count` values of one figure, and gives each its siblings if there are enough. */
 static void gather(struct xb_tested *values, size_t count, double *scratch,
                    struct xb_fleet_siblings *siblings)
@@ -234,16 +221,10 @@ static void gather(struct xb_tested *values, size_t count, double *scratch,
     *siblings = (struct xb_fleet_siblings){.figure = values[0].value->figure,
                                            .values = count,
                                            .judged = count > XB_FLEET_SIBLINGS,
-                                           .named_from = NAN};
-    /* How many values that know nothing of each other judge as well as these, which come in the
-     * order of their nodes and GPUs. */
-    size_t groups = 0, lower = (count - 1) / 2, upper = count / 2;
-    double worth = effective_sample_size(values, count, A_NODE, scratch, &siblings->nodes);
-    if (values->value->peer >= 0) {
-        worth = fmin(worth, effective_sample_size(values, count, A_GPU, scratch, &groups));
-        qsort(values, count, sizeof *values, compare_peers);
-        worth = fmin(worth, effective_sample_size(values, count, A_PEER, scratch, &groups));
-    }
+                                           .named_from = NAN,
+                                           .fast_from = NAN};
+    size_t lower = (count - 1) / 2, upper = count / 2;
+    double worth = worth_of(values, count, scratch, &siblings->nodes);
     siblings->independent = worth;
     if (siblings->judged)
         xb_fleet_leave_each_out(values, count, scratch);
@@ -271,7 +252,6 @@ static void gather(struct xb_tested *values, size_t count, double *scratch,
     siblings->slots_differ = distance >= XB_FLEET_LEAST_DEVIATION ? expm1(distance) : 0;
     siblings->is_floor = !(spread > floor_of);
     siblings->spread = fmax(spread, floor_of);
-    siblings->wide = tails_of(values, count, siblings->spread);
     double half = fmax(siblings->most - siblings->centre, siblings->centre - siblings->least);
     if (!(half > 0))
         half = siblings->centre * XB_FLEET_LEAST_DEVIATION;
@@ -289,9 +269,11 @@ static void gather(struct xb_tested *values, size_t count, double *scratch,
         if (own > typical)
             values[i].spread =
                 xb_fleet_add_squares(values[i].spread, sqrt(own - typical) * sqrt(own + typical));
-        values[i].wide = siblings->wide;
+        values[i].tails = siblings->tails;
         values[i].independent = worth * (double)(count - 1) / (double)count;
     }
+    siblings->long_tails = siblings->judged && xb_tails_fit(values, count, middle, siblings->spread,
+                                                            worth, siblings->tails);
 }
 
 void xb_fleet_gather_siblings(struct xb_judging *judging)

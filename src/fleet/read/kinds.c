@@ -105,6 +105,8 @@ static void complain_of_verdict(struct xb_fleet_document *doc, struct xb_fleet_g
     xb_words_add(&text, "%s%s", of, xb_level_name(found->level));
     for (size_t i = 0; i < found->reason_count; i++) {
         const struct xb_finding *reason = &found->reasons[i];
+        if (reason->accepted != NULL) /* they are last */
+            break;
         xb_words_add(&text, "%s %s: %s", i == 0 ? ":" : ";", reason->code, reason->text);
         /* Only the verdict's own level counts: else a warning beside a CRITICAL that all nodes have
          * would be a cause that few have, and drain the node. */
@@ -136,8 +138,12 @@ static struct xb_fleet_gpu *take_device(struct xb_fleet_document *doc,
     const struct xb_link_attempt *best = XB_ATTEMPT_JUDGED(verdict, device);
     const struct xb_link_facts *facts = &verdict->facts;
     const struct xb_device_info *info = &device->info;
-    struct xb_fleet_gpu found = {
-        .index = info->index, .model = info->name, .uuid = info->uuid, .pci_bdf = info->pci_bdf};
+    struct xb_fleet_gpu found = {.index = info->index,
+                                 .model = info->name,
+                                 .uuid = info->uuid,
+                                 .pci_bdf = info->pci_bdf,
+                                 .serial = known(device->setup.serial),
+                                 .vbios = known(device->setup.vbios)};
     bool any_wrong = false;
     if (xb_finding_is_any(&verdict->found, (const char *const[]){"XB-DEVICE-MISSING", NULL})) {
         complain_of_verdict(doc, NULL, TEXT("GPU %u: ", info->index), false, &verdict->found);
@@ -204,6 +210,8 @@ static void take_link(struct xb_fleet_document *doc)
     if (report->cut)
         complain(doc, XB_FLEET_CUT, NULL, "the deadline or a signal came before all was tested",
                  NULL);
+    doc->fleet->limited_count += doc->limited;
+    doc->fleet->unlimited_count += report->device_count - doc->limited;
     for (size_t i = 0; i < report->device_count; i++)
         doc->gpus[i] = take_device(doc, &report->devices[i], &report->verdicts[i], figure);
     for (size_t i = 0; i < report->pair_count; i++)
@@ -461,7 +469,8 @@ void xb_fleet_take(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,
     size_t count = doc->link.report.device_count;
     if (!doc->is_link)
         (void)xb_record_devices(&doc->record, &count);
-    origin->written = doc->host.driver_told = origin->dated - (is_ahead ? BEFORE_ALL : 0);
+    origin->written = doc->host.driver_told = doc->host.kernel_told =
+        origin->dated - (is_ahead ? BEFORE_ALL : 0);
     doc->fleet = fleet;
     doc->terms = terms;
     doc->source = xb_fleet_add_source(fleet, origin);

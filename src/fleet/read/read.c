@@ -49,6 +49,7 @@ static void read_origin(struct xb_fleet_document *document, struct xb_json_reade
         const char *key, **to;
     } texts[] = {{host, "node", &document->host.name},
                  {host, "hostname", &document->host.hostname},
+                 {host, "kernel", &document->host.kernel},
                  {backend, "name", &document->backend},
                  {backend, "driver_version", &document->host.driver}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -69,8 +70,45 @@ static void read_origin(struct xb_fleet_document *document, struct xb_json_reade
     source->ranks = (unsigned)xb_json_get_optional_whole(reader, launcher, "ranks", XB_RANKS);
 }
 
+/* Judges a link test as `link --limits` would have done. A GPU that matches no entry keeps its own
+ * verdict, and so does what was not tested. */
+static void judge_by(struct xb_fleet_document *document, const struct xb_limits_file *file)
+{
+    static const char *const none[] = {"XB-LINK-NONE", NULL}, *const ended[] = {"XB-INTERRUPTED",
+                                                                                NULL};
+    struct xb_link_report *report = &document->link.report;
+    size_t devices = report->device_count * sizeof *report->verdicts;
+    size_t pairs = report->pair_count * sizeof *report->pair_verdicts;
+    struct xb_verdict *own =
+        memcpy(xb_arena_new(&document->texts, devices), report->verdicts, devices);
+    struct xb_pair_verdict *own_pairs =
+        memcpy(xb_arena_new(&document->texts, pairs), report->pair_verdicts, pairs);
+    bool *is_limited = xb_arena_new(&document->texts, report->device_count);
+    for (size_t i = 0; i < report->device_count; i++) {
+        struct xb_link_device *device = &report->devices[i];
+        struct xb_link_limits limits = own[i].limits;
+        unsigned generation = 0, width = 0;
+        memset(limits.all, 0, sizeof limits.all);
+        (void)xb_link_under_load(device, &generation, &width);
+        is_limited[i] = XB_ATTEMPTS(device) > 0 && !xb_finding_is_any(&own[i].found, none) &&
+                        xb_limits_file_match(file, device->info.name, generation, width, &limits);
+        device->interrupted = xb_finding_is_any(&own[i].found, ended);
+        document->limited += is_limited[i];
+        report->verdicts[i].limits = limits;
+    }
+    for (size_t i = 0; i < report->pair_count; i++)
+        report->pairs[i].interrupted = xb_finding_is_any(&own_pairs[i].found, ended);
+    xb_verdict_of_node(report);
+    for (size_t i = 0; i < report->device_count; i++)
+        if (!is_limited[i])
+            report->verdicts[i] = own[i];
+    for (size_t i = 0; i < report->pair_count; i++)
+        if (!is_limited[report->pairs[i].from] || !is_limited[report->pairs[i].to])
+            report->pair_verdicts[i] = own_pairs[i];
+}
+
 /* Reads a document, or says why it is left out. Several threads may do so. */
-static void read_document(struct xb_fleet_document *document)
+static void read_document(struct xb_fleet_document *document, const struct xb_limits_file *limits)
 {
     static const char itself[] = "document", before[] = "document: "; /* in readers' messages */
     struct xb_json_reader reader = {.place = {.path = itself}};
@@ -99,6 +137,9 @@ static void read_document(struct xb_fleet_document *document)
                     ? xb_link_report_of_tree(itself, tree, &document->link, &reader.error)
                     : xb_record_of_tree(itself, tree, &document->record, &reader.error);
     }
+    if (tree != NULL && document->is_link && why == NULL && !xb_json_failed(&reader) &&
+        limits != NULL)
+        judge_by(document, limits);
     cJSON_Delete(tree);
     if (reader.error.status == XB_ERR_MEMORY)
         xb_memory_end(document->length);
@@ -160,7 +201,7 @@ static void read_documents(void *argument, uint64_t first, uint64_t end)
     struct batch *batch = argument;
     for (uint64_t i = first; i < end && xb_interrupt_signal() == 0; i++)
         if (batch->documents[i].text != NULL)
-            read_document(&batch->documents[i]);
+            read_document(&batch->documents[i], batch->fleet->limits);
 }
 
 /* Reads its documents into the fleet, and empties it. */

@@ -13,6 +13,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- all values, GPU by GPU ---- */
+
+struct row {
+    const struct xb_fleet_value *value;
+    size_t place; /* of its figure in the judgement's siblings */
+};
+
+XB_COMPARER(by_gpu, struct row, XB_BY(value->gpu->number), XB_BY(place), XB_BY(value->peer))
+
+/* Lists the values of figures that are described; to be freed. */
+static struct row *list_values(const struct xb_fleet_judgement *judgement, size_t *count)
+{
+    const struct xb_fleet *fleet = judgement->fleet;
+    struct row *rows = xb_new(fleet->value_count, sizeof *rows);
+    size_t *places = xb_new(fleet->figure_count, sizeof *places);
+    *count = 0;
+    for (size_t i = 0; i < judgement->sibling_count; i++)
+        places[judgement->siblings[i].figure->number] = i + 1;
+    XB_EACH (value, fleet->values, fleet->value_count)
+        if (places[value->figure->number] > 0)
+            rows[(*count)++] = (struct row){value, places[value->figure->number] - 1};
+    qsort(rows, *count, sizeof *rows, by_gpu);
+    free(places);
+    return rows;
+}
+
 /* ---- CSV ---- */
 
 /* What CSV has of a finding, and Prometheus, as far as it is a label. NULL and NAN: not known. */
@@ -21,24 +47,26 @@ struct cell {
     enum { TEXT, LABEL, NUMBER } kind;
     double number;
 };
-#define CELLS 22
+#define CELLS 24
 #define FLAG_TEXT(flag) ((flag) ? "true" : "false")
 
-static void list_cells(const struct xb_fleet_finding *finding, struct cell cells[CELLS],
-                       struct xb_arena **arena)
+/* `code`: "" of a value that is listed with all others. `then`: in the baseline. */
+static void list_cells(const struct xb_fleet_finding *finding, const char *code, double then,
+                       struct cell cells[CELLS], struct xb_arena **arena)
 {
     const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(finding);
     const struct xb_fleet_figure *figure = xb_fleet_figure_of(finding);
-    bool is_pair = finding->peer >= 0;
+    bool is_pair = finding->peer >= 0, is_of_all = finding->code == XB_FLEET_ALL_SLOWER;
     /* Add new ones at the end, because some readers of the CSV count columns. */
     const struct cell all[CELLS] = {
         {"node", finding->node->name, LABEL, 0},
-        {"code", xb_fleet_sayings[finding->code].name, LABEL, 0},
+        {"code", code, LABEL, 0},
         {"gpu", finding->gpu != NULL ? xb_arena_print(arena, "%u", gpu->index) : NULL, LABEL, 0},
         {"pci", gpu->pci_bdf, LABEL, 0},
         {"uuid", gpu->uuid, LABEL, 0},
         {"peer", is_pair ? xb_arena_print(arena, "%d", finding->peer) : NULL, LABEL, 0},
-        {"model", gpu->model, TEXT, 0},
+        /* Where it is of no node, the model tells findings apart. */
+        {"model", is_of_all ? figure->model : gpu->model, is_of_all ? LABEL : TEXT, 0},
         {"figure", figure->name, LABEL, 0},
         {"unit", figure->unit, TEXT, 0},
         {"value", NULL, NUMBER, finding->value},
@@ -53,9 +81,26 @@ static void list_cells(const struct xb_fleet_finding *finding, struct cell cells
         {"options", figure->options, LABEL, 0},
         {"together", FLAG_TEXT(finding->together), LABEL, 0},
         {"unsure", FLAG_TEXT(finding->unsure), LABEL, 0},
-        {"is_to_drain", FLAG_TEXT(xb_fleet_is_to_drain(finding)), TEXT, 0},
+        {"is_to_drain", FLAG_TEXT(code[0] != '\0' && xb_fleet_is_to_drain(finding)), TEXT, 0},
+        {"baseline", NULL, NUMBER, then},
+        {"serial", gpu->serial, TEXT, 0},
     };
     memcpy(cells, all, sizeof all);
+}
+
+static void put_line(FILE *stream, const struct xb_fleet_finding *of, const char *code, double then)
+{
+    struct xb_csv_line line = {.stream = stream};
+    struct xb_arena *arena = NULL;
+    struct cell cells[CELLS];
+    list_cells(of, code, then, cells, &arena);
+    for (size_t k = 0; k < CELLS; k++)
+        if (cells[k].kind == NUMBER)
+            xb_csv_put_number(&line, true, cells[k].number);
+        else
+            xb_csv_put(&line, cells[k].text);
+    xb_csv_end(&line);
+    xb_arena_free(arena);
 }
 
 enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement *judgement,
@@ -63,19 +108,34 @@ enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement 
 {
     static const struct xb_fleet_node nobody;
     const struct xb_fleet_finding nothing = {.node = &nobody};
-    for (size_t i = 0; i <= judgement->finding_count && !ferror(stream); i++) {
-        struct xb_csv_line line = {.stream = stream};
-        struct xb_arena *arena = NULL;
-        struct cell cells[CELLS];
-        list_cells(i > 0 ? &judgement->findings[i - 1] : &nothing, cells, &arena);
-        for (size_t k = 0; k < CELLS; k++)
-            if (i > 0 && cells[k].kind == NUMBER)
-                xb_csv_put_number(&line, true, cells[k].number);
-            else
-                xb_csv_put(&line, i > 0 ? cells[k].text : cells[k].name);
-        xb_csv_end(&line);
-        xb_arena_free(arena);
+    struct cell cells[CELLS];
+    struct xb_csv_line line = {.stream = stream};
+    size_t count = 0;
+    list_cells(&nothing, "", 0, cells, &(struct xb_arena *){NULL});
+    for (size_t k = 0; k < CELLS; k++)
+        xb_csv_put(&line, cells[k].name);
+    xb_csv_end(&line);
+    for (size_t i = 0; i < judgement->finding_count; i++) {
+        const struct xb_fleet_finding *of = &judgement->findings[i];
+        bool by_past = of->code == XB_FLEET_ALL_SLOWER || of->code == XB_FLEET_BELOW_BASELINE;
+        put_line(stream, of, xb_fleet_sayings[of->code].name, by_past ? of->centre : (double)NAN);
     }
+    struct row *rows = list_values(judgement, &count);
+    for (size_t i = 0; i < count && !ferror(stream); i++) {
+        const struct xb_fleet_value *own = rows[i].value;
+        double centre = judgement->siblings[rows[i].place].centre;
+        const struct xb_fleet_finding of = {.node = own->gpu->node,
+                                            .gpu = own->gpu,
+                                            .figure = own->figure,
+                                            .peer = own->peer,
+                                            .value = own->value,
+                                            .centre = centre,
+                                            .deviation = own->value / centre - 1,
+                                            .spreads = (double)NAN,
+                                            .p = (double)NAN};
+        put_line(stream, &of, "", own->then > 0 ? own->then : (double)NAN);
+    }
+    free(rows);
     return xb_stream_finish(stream, "the CSV", error);
 }
 
@@ -129,7 +189,8 @@ enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_jud
 {
     static const char *const families[][2] = {
         {"finding", "1 for each finding."},
-        {"deviation_ratio", "Value of a finding / its siblings' median - 1."}};
+        {"deviation_ratio",
+         "Value of a finding / its siblings' median, or what it was when accepted, - 1."}};
     struct xb_arena *arena = NULL;
     size_t count = judgement->finding_count, kept = 0;
     struct sample *samples = xb_new(count, sizeof *samples);
@@ -139,7 +200,7 @@ enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_jud
         struct xb_memory_text text = {.text = NULL};
         struct xb_metric_label labels[CELLS + 1] = {{NULL, NULL}};
         struct cell cells[CELLS];
-        list_cells(finding, cells, &arena);
+        list_cells(finding, xb_fleet_sayings[finding->code].name, 0, cells, &arena);
         for (size_t k = 0, listed = 0; k < CELLS; k++) {
             const char *own = cells[k].text;
             if (cells[k].kind == LABEL && own != NULL && strcmp(own, "false") != 0 &&
@@ -249,6 +310,7 @@ const struct xb_field xb_fleet_gpu_fields[] = {
     XB_FIELD("model", STRING, gpu, model, XB_NULL_IF_EMPTY),
     XB_FIELD("uuid", STRING, gpu, uuid, XB_NULL_IF_EMPTY),
     XB_FIELD("pci_bdf", STRING, gpu, pci_bdf, XB_NULL_IF_EMPTY),
+    XB_FIELD("serial", STRING, gpu, serial, .flags = XB_FIELD_ADDED | XB_FIELD_EMPTY_IS_NULL),
     XB_FIELD("link_speed_gts", DOUBLE, gpu, link_speed_gts, XB_RATE),
     XB_FIELD("link_width", UNSIGNED, gpu, link_width, XB_NULL_IF_EMPTY),
     XB_FIELDS_END};
@@ -300,6 +362,7 @@ const struct xb_field xb_fleet_siblings_fields[] = {
     XB_FIELD("slots_differ", DOUBLE, siblings, slots_differ),
     XB_FIELD("independent", DOUBLE, siblings, independent, XB_KNOWN(siblings, judged)),
     XB_FIELD("named_from", DOUBLE, siblings, named_from, XB_KNOWN(siblings, judged)),
+    XB_FIELD("fast_from", DOUBLE, siblings, fast_from, XB_ADDED_NULL_IF_NAN),
     XB_FIELD("slow", SIZE, siblings, slow),
     XB_FIELD("fast", SIZE, siblings, fast),
     XB_PART("histogram", histogram_fields),
@@ -343,7 +406,7 @@ static void write_json_finding(struct xb_json *json, const struct xb_fleet_judge
     xb_json_open_object(json, NULL);
     xb_json_put_text(json, "code", xb_fleet_sayings[of->code].name);
     xb_json_put_flag(json, "is_to_drain", xb_fleet_is_to_drain(of));
-    xb_json_put_text(json, "node", of->node->name);
+    xb_json_put_optional(json, "node", of->node->name[0] != '\0' ? of->node->name : NULL);
     if (of->gpu != NULL)
         xb_fields_put_object(json, "gpu", xb_fleet_gpu_fields, of->gpu);
     else
@@ -353,6 +416,46 @@ static void write_json_finding(struct xb_json *json, const struct xb_fleet_judge
     xb_json_put_index(json, "siblings", place < judgement->sibling_count ? (int64_t)place : -1);
     xb_fields_put(json, xb_fleet_finding_fields, of);
     xb_json_close(json);
+}
+
+/* A line for each GPU: indented, those of many nodes would take five times as much. */
+static void write_values(struct xb_json *json, const struct xb_fleet_judgement *judgement)
+{
+    size_t count = 0;
+    struct row *rows = list_values(judgement, &count);
+    xb_json_open_array(json, "values_by_gpu");
+    for (size_t i = 0; i < count;) {
+        const gpu *own = rows[i].value->gpu;
+        struct xb_memory_text text = {.text = NULL};
+        struct xb_arena *arena = NULL;
+        struct xb_error error;
+        struct xb_json line;
+        xb_json_begin(&line);
+        xb_json_open_object(&line, NULL);
+        xb_json_put_text(&line, "node", own->node->name);
+        xb_fields_put(&line, xb_fleet_gpu_fields, own);
+        xb_json_open_array(&line, "values");
+        for (; i < count && rows[i].value->gpu == own; i++) {
+            const struct xb_fleet_value *value = rows[i].value;
+            xb_json_open_object(&line, NULL);
+            xb_json_put_whole(&line, "siblings", rows[i].place);
+            if (value->peer >= 0)
+                xb_json_put_index(&line, "peer", value->peer);
+            xb_json_put_number(&line, "value", value->value);
+            if (value->then > 0)
+                xb_json_put_number(&line, "baseline", value->then);
+            xb_json_close(&line);
+        }
+        xb_json_close(&line);
+        xb_json_close(&line);
+        if (xb_json_finish_as(&line, xb_memory_text_begin(&text), XB_JSON_PART, "a GPU", &error) !=
+            XB_OK)
+            xb_json_fail(json, &error);
+        xb_json_put_raw(json, NULL, xb_memory_text_keep(&text, &arena));
+        xb_arena_free(arena);
+    }
+    xb_json_close(json);
+    free(rows);
 }
 
 enum xb_status xb_fleet_json_write(FILE *stream, const struct xb_fleet_judgement *judgement,
@@ -366,6 +469,17 @@ enum xb_status xb_fleet_json_write(FILE *stream, const struct xb_fleet_judgement
     xb_json_put_number(&json, "alpha", request->alpha);
     xb_json_put_known_whole(&json, "expected_nodes", request->expected != NULL,
                             request->expected_count);
+    xb_json_put_optional(&json, "limits", request->limits_path);
+    if (request->baseline != NULL) {
+        xb_json_open_object(&json, "baseline");
+        xb_json_put_text(&json, "path", request->baseline_path);
+        xb_json_put_whole(&json, "nodes", judgement->compared_nodes);
+        xb_json_put_whole(&json, "gpus", judgement->compared_gpus);
+        xb_json_put_whole(&json, "values", judgement->compared);
+        xb_json_close(&json);
+    } else {
+        xb_json_put_null(&json, "baseline");
+    }
     xb_json_put_whole(&json, "exit_code", (uint64_t)xb_fleet_exit_code(judgement));
     xb_json_put_whole(&json, "nodes", judgement->fleet->node_count);
     xb_json_put_whole(&json, "gpus", judgement->fleet->gpu_count);
@@ -384,6 +498,7 @@ enum xb_status xb_fleet_json_write(FILE *stream, const struct xb_fleet_judgement
         xb_json_close(&json);
     }
     xb_json_close(&json);
+    write_values(&json, judgement);
     xb_json_open_array(&json, "notes");
     for (size_t i = 0; i < judgement->note_count; i++)
         xb_json_put_text(&json, NULL, judgement->notes[i]);

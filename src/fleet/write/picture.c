@@ -129,8 +129,9 @@ static void make_picture(const struct xb_fleet_judgement *judgement,
     const char *unit = xb_fleet_unit(figure->unit, &size);
     double centre = siblings->centre / size;
     bool has_limit = isfinite(siblings->named_from), more = figure->more_is_better;
-    double share = has_limit ? siblings->named_from : 3.0 * siblings->spread;
-    double limit = share * siblings->centre / size;
+    double slow = has_limit ? siblings->named_from : 3.0 * siblings->spread;
+    double fast = isfinite(siblings->fast_from) ? siblings->fast_from : slow; /* not in old files */
+    double limit = fmax(slow, fast) * siblings->centre / size;
     *dots = (struct xb_dots){
         .places_are = "nodes in the order of their names",
         .y = {XB_SCALE_LINEAR, unit},
@@ -146,7 +147,7 @@ static void make_picture(const struct xb_fleet_judgement *judgement,
                                   100.0 * siblings->spread,
                                   siblings->is_floor ? ", the least assumed" : ""),
     };
-    const double factors[] = {1.0, 1.0 - share, 1.0 + share};
+    const double factors[] = {1.0, 1.0 - (more ? slow : fast), 1.0 + (more ? fast : slow)};
     const char *const names[] = {"median", more ? "slow below" : "fast below",
                                  more ? "fast above" : "slow above"};
     for (size_t i = 0; i < dots->level_count; i++) {

@@ -134,6 +134,10 @@ static void write_code(const struct view *view, enum xb_fleet_code code, bool to
         const struct xb_fleet_finding *finding = &judgement->findings[i];
         if (finding->code != code || (finding->together && !finding->unsure) != together)
             continue;
+        if (code == XB_FLEET_ALL_SLOWER) {
+            warn(view, "%s.", finding->text);
+            continue;
+        }
         worst = found == 0 ? finding : worst;
         names[found++] = finding->node->name;
         if (finding->gpu != NULL && is_row(judgement, i))
@@ -162,8 +166,9 @@ static void write_code(const struct view *view, enum xb_fleet_code code, bool to
         else if (count == 1 && gpus.all > 1)
             xb_words_add(&words, ", %s GPUs", indices);
         const char *away = worst->deviation < 0 ? "below" : "above";
-        xb_words_add(&words, ", %s%s %s the others", found > 1 ? "up to " : "",
-                     SHARE(fabs(worst->deviation)), worst->figure->more_is_better ? away : "off");
+        xb_words_add(&words, ", %s%s %s %s", found > 1 ? "up to " : "",
+                     SHARE(fabs(worst->deviation)), worst->figure->more_is_better ? away : "off",
+                     code == XB_FLEET_BELOW_BASELINE ? "its own" : "the others");
     }
     print_in(view, xb_fleet_is_to_drain(worst) ? XB_COLOUR_BAD : XB_COLOUR_WARNING, "%s.",
              words.text);
@@ -181,6 +186,9 @@ static void write_limits(const struct view *view)
         warn(view, "%s of %s GPUs could be judged by their siblings.",
              judgement->judged_gpus == 0 ? "None" : COUNT(judgement->judged_gpus),
              COUNT(fleet->gpu_count));
+    if (judgement->request.baseline != NULL && judgement->compared_gpus < fleet->gpu_count)
+        warn(view, "%s of %s GPUs could be compared with the baseline.",
+             COUNT(judgement->compared_gpus), COUNT(fleet->gpu_count));
     if (fleet->unread_count > 0 && fleet->source_count > 0)
         warn(view, "%s file%s could not be read (below).", COUNT(fleet->unread_count),
              XB_PLURAL(fleet->unread_count));
@@ -212,7 +220,10 @@ static void write_answer(const struct view *view)
               XB_FLEET_SIBLINGS);
         return;
     }
-    if (judgement->finding_count == 0)
+    if (judgement->finding_count == 0 && judgement->compared > 0)
+        print_in(view, XB_COLOUR_GOOD, "%s GPU%s as fast as when accepted.",
+                 COUNT(judgement->compared_gpus), judgement->compared_gpus == 1 ? " is" : "s are");
+    if (judgement->finding_count == 0 && judgement->tests > 0)
         print_in(view, fleet->unread_count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_GOOD,
                  "%s%s GPU%s on %s node%s are like their siblings.",
                  judgement->judged_gpus == fleet->gpu_count ? "All " : "",
@@ -389,7 +400,8 @@ static size_t write_rows(const struct view *view)
         if (view->verbose || !all_columns[i].is_detail)
             xb_table_add_column(table, &all_columns[i].column);
     for (size_t i = 0; i < count; i++) {
-        if (judgement->findings[rows[i].first].code == XB_FLEET_MISSING && !view->verbose)
+        enum xb_fleet_code code = judgement->findings[rows[i].first].code;
+        if (code == XB_FLEET_ALL_SLOWER || (code == XB_FLEET_MISSING && !view->verbose))
             continue;
         if (shown == view->most_rows) {
             end = more++ == 0 ? rows[i].first : end;

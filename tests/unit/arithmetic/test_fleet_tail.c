@@ -23,6 +23,8 @@ static const struct {
     {0.5, 1000, 0.61718508083387502},
 };
 
+static const struct xb_tails none;
+
 TEST(test_student)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -47,7 +49,7 @@ TEST(test_limit_is_the_inverse)
 {
     for (double n = 5; n < 1e5; n *= 3)
         for (double p = 1e-2; p > 1e-12; p /= 100) {
-            double t = xb_tail_limit(p, n);
+            double t = xb_tail_limit(p, n, &none);
             assert_true(xb_tail_of_siblings(t, n) <= p);
             assert_true(xb_tail_of_siblings(t * (1 - 1e-9), n) > p);
         }
@@ -58,6 +60,38 @@ static int compare(const void *left, const void *right)
     double a = *(const double *)left;
     double b = *(const double *)right;
     return (a > b) - (a < b);
+}
+
+/* What is fitted to 47 normal values and two others. */
+static void fit(double low, double high, struct xb_tails ends[2])
+{
+    struct xb_tested tested[49] = {{.logarithm = low}, {.logarithm = high}};
+    double values[49] = {low, high};
+    uint64_t seed = 5;
+    for (size_t i = 2; i < 49; i++)
+        values[i] = 0.003 * normal(&seed);
+    qsort(values, 49, sizeof *values, compare);
+    for (size_t i = 0; i < 49; i++)
+        tested[i].logarithm = values[i];
+    (void)xb_tails_fit(tested, 49, values[24], 0.003, 49, ends);
+}
+
+/* However far out they lie, the fit has weights, and a value near the others is as likely. */
+TEST(test_faults_at_either_end_are_no_tails)
+{
+    struct xb_tails alone[2], both[2];
+    fit(0.001, -0.001, alone);
+    for (double far = 0.05; far < 100; far *= 10) {
+        fit(-far, 2 * far, both);
+        for (int end = 0; end < 2; end++) {
+            double sum = 0;
+            for (size_t k = 0; k < XB_TAIL_FITS; k++)
+                sum += both[end].weight[k];
+            assert_true(fabs(sum - 1) < 1e-9);
+            assert_true(xb_tail_of_figure(8, 48, &both[end]) <
+                        2 * xb_tail_of_figure(8, 48, &alone[end]));
+        }
+    }
 }
 
 static double median(double *values, size_t count)
@@ -91,7 +125,7 @@ TEST(test_promise)
     static const size_t sizes[] = {5, 6, 7, 8, 11, 15, 31, 49};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (double p = 1e-2; p > 1e-4; p /= 10) {
-            double chance = simulated(xb_tail_limit(p, (double)sizes[i]), sizes[i], 20000);
+            double chance = simulated(xb_tail_limit(p, (double)sizes[i], &none), sizes[i], 20000);
             if (chance > 1.05 * p || chance < 0.5 * p)
                 fail_msg("%zu others: %.3g is promised, it is %.3g", sizes[i], p, chance);
         }

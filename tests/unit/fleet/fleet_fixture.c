@@ -348,8 +348,8 @@ static void tell_siblings(FILE *told, const struct xb_fleet_siblings *own)
     fprintf(told, "%s", own->is_floor ? ", floor" : "");
     if (own->slots_differ > 0)
         fprintf(told, ", slots differ by %.5g", own->slots_differ);
-    if (own->wide > 0)
-        fprintf(told, ", wide %.5g", own->wide);
+    if (own->long_tails)
+        fprintf(told, ", long tails");
     if (own->slow + own->fast > 0)
         fprintf(told, ", %zu slow on %zu, %zu fast on %zu", own->slow, own->slow_nodes, own->fast,
                 own->fast_nodes);

@@ -222,6 +222,22 @@ static void run_limits(UNTOLD, char **words)
     set_limit(&session->limits.min_peer, number_or(words, "peer", 0));
 }
 
+/* baseline [node=NAME] [uuid=TEXT] [h2d=RATE]: of one device at the same address. */
+static void run_baseline(UNTOLD, char **words)
+{
+    static struct xb_link_device device;
+    static struct xb_verdict verdict;
+    static struct xb_link_report baseline = {
+        .devices = &device, .verdicts = &verdict, .device_count = 1};
+    static char node[16];
+    snprintf(node, sizeof node, "%s", value_of(words, "node"));
+    snprintf(device.info.pci_bdf, sizeof device.info.pci_bdf, "%s", PCIE_FIXTURE_DEVICE);
+    verdict.ways[XB_TO_GPU].measured = number_or(words, "h2d", 0);
+    baseline.node = node;
+    session->baseline = &baseline;
+    session->node = "here";
+}
+
 /* ask [attempts=COUNT] [device=TEXT] */
 static void run_ask(UNTOLD, char **words)
 {
@@ -348,6 +364,7 @@ static const struct verb verbs[] = {
     {"fake", run_fake},
     {"host", run_host},
     {"limits", run_limits},
+    {"baseline", run_baseline},
     {"ask", run_ask},
     {"devices", run_devices},
     {"test", test_now},
