@@ -6,8 +6,10 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "rounds.h"
 #include "run/request.h"
 
 #include <assert.h>
@@ -230,6 +232,8 @@ struct round {
     struct xb_link_session *session;
     struct xb_link_pair *pairs[XB_LINK_PAIRS]; /* of the run, in its order */
     size_t count;
+    bool at_once;            /* those that follow each other and have no device in common */
+    size_t row_count, taken; /* how many rows of the run were looked at, and pairs have theirs */
 };
 
 static unsigned index_of(const struct xb_link_session *session, size_t place)
@@ -249,10 +253,6 @@ static enum xb_status find_pairs(struct xb_link_session *session, struct xb_erro
     size_t count = session->device_count;
     if (session->no_peers)
         snprintf(text, size, "--no-peers leaves pairs of devices out");
-    else if (count > XB_PEER_DEVICES)
-        snprintf(text, size,
-                 "%zu devices are chosen: choose up to %u with --device to test their pairs", count,
-                 XB_PEER_DEVICES);
     else if (count > 1 && backend->peer_info == NULL)
         snprintf(text, size, "the %s backend has no copies between devices", backend->name);
     else if (count > 1 &&
@@ -304,13 +304,10 @@ static bool begin_attempt(const struct round *round, struct xb_link_pair *pair)
     return false;
 }
 
-/* An observer's callback: the last row that is final is the attempt of its pair. A row that was cut
- * before its first sample is none. */
-static void take_result(void *argument, const struct xb_run *run)
+/* The attempt of a pair is its row. A row that was cut before its first sample is none. */
+static void take_result(struct round *round, const struct xb_result *result)
 {
-    const struct round *round = argument;
-    const struct xb_result *result = &run->results[run->done_count - 1];
-    struct xb_link_pair *pair = round->pairs[run->done_count - 1];
+    struct xb_link_pair *pair = round->pairs[round->taken++];
     struct xb_pair_attempt *attempt = &pair->attempts[pair->attempt_count];
     if (result->row.status == XB_RESULT_SKIPPED &&
         (result->stop_reason == XB_STOP_DEADLINE || result->stop_reason == XB_STOP_INTERRUPTED))
@@ -319,6 +316,15 @@ static void take_result(void *argument, const struct xb_run *run)
     attempt->bandwidth = is_ok ? result->bandwidth.median : 0;
     attempt->data_wrong = result->row.verified == XB_VERIFIED_FALSE;
     finish_attempt(round->session, pair, is_ok ? "" : result->reason);
+}
+
+/* An observer's callback: takes the rows that are final since the last one. */
+static void take_rows(void *argument, const struct xb_run *run)
+{
+    struct round *round = argument;
+    for (; round->row_count < run->done_count; round->row_count++)
+        if (!run->results[round->row_count].test.sum)
+            take_result(round, &run->results[round->row_count]);
 }
 
 static void ignore_progress(void *argument, const struct xb_run *run, size_t samples,
@@ -330,35 +336,58 @@ static void ignore_progress(void *argument, const struct xb_run *run, size_t sam
     (void)bandwidth;
 }
 
-/* Copies between all pairs of the round, one after the other. */
+/* Copies between all pairs of the round. */
 static void copy_all(struct round *round)
 {
-    struct xb_words names = {.length = 0};
+    struct xb_memory_text names = {.text = NULL};
+    FILE *stream = xb_memory_text_begin(&names);
     struct xb_link_run run;
     struct xb_error error;
     const struct xb_run_observer observer = {
-        .progress = ignore_progress, .finished = take_result, .argument = round};
+        .progress = ignore_progress, .finished = take_rows, .argument = round};
     for (size_t i = 0; i < round->count; i++)
-        xb_words_add(&names, "%s%u:%u", i > 0 ? "," : "",
-                     index_of(round->session, round->pairs[i]->from),
-                     index_of(round->session, round->pairs[i]->to));
+        fprintf(stream, "%s%u:%u", i > 0 ? "," : "",
+                index_of(round->session, round->pairs[i]->from),
+                index_of(round->session, round->pairs[i]->to));
+    xb_memory_text_end(&names);
+    round->row_count = round->taken = 0;
     enum xb_status status = xb_link_run_plan(round->session, peer_copies, names.text, &run, &error);
+    if (status == XB_OK && round->at_once)
+        xb_link_run_at_once(&run);
     if (status == XB_OK)
         status = xb_run_execute(&run.run, &observer, &error);
-    for (size_t i = run.run.done_count; status != XB_OK && i < round->count; i++)
+    for (size_t i = round->taken; status != XB_OK && i < round->count; i++)
         finish_attempt(round->session, round->pairs[i], error.message);
     xb_link_run_free(&run);
+    free(names.text);
+}
+
+/* Takes all pairs: those of many devices round by round, and one way before the other. */
+static void take_all(struct round *round)
+{
+    struct xb_link_session *session = round->session;
+    const size_t count = session->device_count;
+    round->at_once = count > XB_PEER_DEVICES;
+    for (size_t i = 0; !round->at_once && i < session->pair_count; i++)
+        round->pairs[round->count++] = &session->pairs[i];
+    for (size_t i = 0; round->at_once && i < 2 * xb_round_count(count); i++)
+        for (size_t place = 0; place < count; place++) {
+            size_t partner = xb_round_partner(count, i / 2, place);
+            size_t from = i % 2 == 0 ? place : partner, to = i % 2 == 0 ? partner : place;
+            if (place < partner) /* find_pairs has ordered them by their sources */
+                round->pairs[round->count++] =
+                    &session->pairs[from * (count - 1) + to - (to > from)];
+        }
 }
 
 /* Tests every pair, and those that are not OK again. */
 static void test_pairs(struct xb_link_session *session)
 {
-    struct round round = {.session = session, .count = session->pair_count};
+    struct round round = {.session = session};
     double begin = xb_clock_now();
     if (session->pair_count == 0)
         return;
-    for (size_t i = 0; i < session->pair_count; i++)
-        round.pairs[i] = &session->pairs[i];
+    take_all(&round);
     for (size_t i = 0; i < session->device_count; i++)
         xb_health_read(session->driver, index_of(session, i), XB_HEALTH_ALL,
                        &session->devices[i].peers.before);
@@ -383,6 +412,7 @@ static void test_pairs(struct xb_link_session *session)
         /* The pairs that are not OK make up the next round, unless there is no direct access: then
          * another attempt changes nothing. */
         round.count = 0;
+        round.at_once = false; /* what one pair does wrong fails all that copy with it */
         struct xb_link_report node = {.version = NULL};
         xb_link_session_judge(session, &node); /* not locked: where memory lacks, a hook locks */
         xb_link_session_lock(session);

@@ -66,6 +66,9 @@ struct xb_link_run {
 /* Plans a run as a command line with these options, and `value` for the last of them, would. */
 enum xb_status xb_link_run_plan(const struct xb_link_session *session, const char *const *options,
                                 const char *value, struct xb_link_run *run, struct xb_error *error);
+/* Has rows of a plan that follow each other and have no device in common measured at once, behind a
+ * row of them all. */
+void xb_link_run_at_once(struct xb_link_run *run);
 void xb_link_run_free(struct xb_link_run *run);
 
 /* Loads all devices for session->duration, minute after minute, into session->soak. The channel

@@ -134,19 +134,6 @@ static void look(void *argument, const struct xb_run *run, size_t samples, doubl
     soak->looked = now;
 }
 
-/* Has all rows of a plan measured at once: a row of all comes first, if they are several. */
-static void put_together(struct xb_run *run)
-{
-    if (run->case_count < 2)
-        return;
-    run->results = xb_grow(run->results, run->case_count, sizeof *run->results);
-    memmove(run->results + 1, run->results, run->case_count++ * sizeof *run->results);
-    for (size_t i = 0; i < run->case_count; i++) {
-        run->results[i].test.simultaneous = true;
-        run->results[i].test.sum = i == 0;
-    }
-}
-
 static void note(struct soak *soak, size_t place, enum xb_soak_quantity quantity, double rate)
 {
     if (!xb_rate_known(rate))
@@ -208,7 +195,7 @@ static void load(struct soak *soak, const char *const *options, const char *name
     run.run.deadline = fmin(until - fmin(soak->late, (until - begin) / 4), session->until);
     run.run.until_deadline = true;
     if (status == XB_OK) {
-        put_together(&run.run);
+        xb_link_run_at_once(&run);
         status = xb_run_execute(&run.run, &observer, &error);
     }
     read_all(soak, false);
