@@ -21,7 +21,7 @@ static const struct {
       "XB-NVLINK-DOWN"}},
     {"set the least that is right: --expect, --min-h2d, --min-d2h, --min-peer, or --limits",
      {"XB-LINK-EXPECT", "XB-BW-H2D", "XB-BW-D2H", "XB-BW-PEER", "XB-PEER-SLOW",
-      "XB-SLOW-UNEXPLAINED", "XB-BW-NO-LIMIT"}},
+      "XB-SLOW-UNEXPLAINED", "XB-BW-NO-LIMIT", "XB-CONFIDENTIAL"}},
     {"measure a new baseline",
      {"XB-BASELINE-GPU", "XB-BASELINE-LINK", "XB-BASELINE-NVLINK", "XB-BASELINE-BW"}},
     {"it says that something is not known, which is no state to accept",

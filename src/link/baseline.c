@@ -94,13 +94,21 @@ void xb_baseline_add_missing(struct xb_link_session *session)
 void xb_baseline_tell(struct xb_link_report *now, const char *path, struct xb_link_file *baseline)
 {
     const struct xb_link_report *then = &baseline->report;
-    const char *const rows[][3] = {
-        {"driver", then->probe.driver_version, now->probe.driver_version},
-        {"runtime", then->probe.runtime_version, now->probe.runtime_version},
-        {"kernel", then->kernel, now->kernel}};
     struct xb_words words = {.length = 0};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i][1] != NULL && rows[i][2] != NULL && strcmp(rows[i][1], rows[i][2]) != 0)
+    const char *rows[4][3] = {{"driver", then->probe.driver_version, now->probe.driver_version},
+                              {"runtime", then->probe.runtime_version, now->probe.runtime_version},
+                              {"kernel", then->kernel, now->kernel}};
+    for (size_t i = 0; rows[3][0] == NULL && i < now->device_count;
+         i++) { /* the first that differs */
+        const size_t place = find(then, &now->devices[i].info);
+        const char *vbios = place < SIZE_MAX ? then->devices[place].setup.vbios : "";
+        if (vbios[0] != '\0' && strcmp(vbios, now->devices[i].setup.vbios) != 0)
+            memcpy(rows[3], (const char *[]){"VBIOS", vbios, now->devices[i].setup.vbios},
+                   sizeof rows[3]);
+    }
+    for (size_t i = 0; i < 4; i++)
+        if (rows[i][1] != NULL && rows[i][2] != NULL && rows[i][2][0] != '\0' &&
+            strcmp(rows[i][1], rows[i][2]) != 0)
             xb_words_add(&words, "%s%s %s, now %s", words.length > 0 ? "; " : "", rows[i][0],
                          rows[i][1], rows[i][2]);
     now->then = (struct xb_link_then){

@@ -309,9 +309,9 @@ static int report(struct command *command, bool done)
                                     .hostname = command->host.hostname,
                                     .kernel = command->host.kernel};
     xb_platform_read("", &report.platform);
+    xb_link_session_judge(session, &report);
     if (session->baseline != NULL)
         xb_baseline_tell(&report, command->baseline, &command->then);
-    xb_link_session_judge(session, &report);
     snprintf(report.nothing, sizeof report.nothing, "%s", session->nothing);
     if (!done && report.device_count == 0 && report.nothing[0] == '\0')
         snprintf(report.nothing, sizeof report.nothing,

@@ -289,8 +289,8 @@ static const struct xb_field attempt_fields[] = {
 
 static const struct xb_field reason_fields[] = {
     XB_FIELD("code", STRING, reason, code), XB_FIELD("level", WORD, reason, level, LEVEL),
-    XB_FIELD("text", TEXT, reason, text),
-    XB_FIELD("accepted", STRING, reason, accepted, XB_ADDED_OR_NULL), XB_FIELDS_END};
+    XB_FIELD("text", TEXT, reason, text), XB_FIELD("accepted", STRING, reason, accepted, ADDED),
+    XB_FIELDS_END};
 
 const struct xb_field xb_link_finding_fields[] = {
     XB_FIELD("level", WORD, findings, level, LEVEL),
@@ -419,7 +419,7 @@ const struct xb_field xb_link_pair_verdict_fields[] = {
     XB_FIELD("like_pairs", SIZE, pair_verdict, like_count, .most = UINT32_MAX),
     XB_FIELD("like_pairs_bytes_per_second", DOUBLE, pair_verdict, like, XB_RATE),
     XB_OBJECT("limits", pair_verdict, bandwidth, bandwidth_limit_fields),
-    XB_FIELD("baseline_bytes_per_second", DOUBLE, pair_verdict, was, XB_ADDED_OR_NULL),
+    XB_FIELD("baseline_bytes_per_second", DOUBLE, pair_verdict, was, ADDED),
     XB_FIELDS_END};
 
 const struct xb_field xb_link_backend_fields[] = {

@@ -170,11 +170,9 @@ static const struct xb_table_column columns[] = {
 static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
                     const struct xb_verdict *verdict)
 {
-    const struct xb_link_attempt *attempt = XB_ATTEMPT_JUDGED(verdict, device);
     const struct xb_link_facts *facts = &verdict->facts;
-    const struct xb_device_health *health = &device->peers.after;
-    if (attempt != NULL && !health->nvlinks_known)
-        health = &attempt->health_after;
+    const struct xb_device_health *health = xb_link_latest(device);
+    uint64_t count = 0;
     xb_table_row(table);
     xb_table_text(table, "%u", device->info.index);
     xb_table_text(table, "%s", device->info.pci_bdf[0] != '\0' ? device->info.pci_bdf : "-");
@@ -187,9 +185,11 @@ static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
                                                  : "%.2f",
                       direction->measured / 1e9, 100 * direction->share);
     }
-    xb_table_text(table, attempt != NULL && health->nvlinks_known ? "%u/%u" : "-",
-                  health->nvlinks_active, health->nvlinks_active + health->nvlinks_inactive);
-    uint64_t count = 0;
+    if (health != NULL)
+        xb_table_text(table, "%u/%u", health->nvlinks_active,
+                      health->nvlinks_active + health->nvlinks_inactive);
+    else
+        xb_table_text(table, "-");
     bool known = xb_link_errors(facts, &count);
     xb_table_cell(table, count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_NONE, known ? "%" PRIu64 : "-",
                   count);

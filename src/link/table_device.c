@@ -165,7 +165,7 @@ static void print_errors(FILE *stream, const struct xb_link_facts *facts)
 }
 
 static void print_bandwidth(FILE *stream, const char *label,
-                            const struct xb_link_direction *direction)
+                            const struct xb_link_direction *direction, double was)
 {
     struct xb_words words = {.length = 0};
     bool is_measured = direction->measured > 0;
@@ -174,7 +174,8 @@ static void print_bandwidth(FILE *stream, const char *label,
     if (is_measured && direction->share > 0)
         xb_words_add(&words, ", %.1f %% of the ceiling", 100 * direction->share);
     if (is_measured && direction->warning > 0)
-        xb_words_add(&words, "; warning below %s", XB_RATE_TEXT(direction->warning));
+        xb_words_add(&words, "; warning below %s%s", XB_RATE_TEXT(direction->warning),
+                     xb_is_of_baseline(direction, was) ? " (baseline)" : "");
     if (is_measured && direction->critical > 0)
         xb_words_add(&words, "; critical below %s", XB_RATE_TEXT(direction->critical));
     if (direction->source != XB_LIMIT_DEFAULT)
@@ -324,8 +325,9 @@ void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
              XB_LINK_LANES(lanes), ceiling->derived ? ", derived, not measured" : "");
     else
         NOTE("ceiling", "not known for this link");
-    print_bandwidth(stream, "to GPU", &verdict->ways[XB_TO_GPU]);
-    print_bandwidth(stream, "back", &verdict->ways[XB_BACK]);
+    print_bandwidth(stream, "to GPU", &verdict->ways[XB_TO_GPU],
+                    verdict->limits.was.rates[XB_TO_GPU]);
+    print_bandwidth(stream, "back", &verdict->ways[XB_BACK], verdict->limits.was.rates[XB_BACK]);
     /* What is expected of the slot's link, and who said so. */
     const struct xb_limit *generation = &verdict->limits.generation,
                           *width = &verdict->limits.width;

@@ -7,6 +7,7 @@
 #include "record/record.h"
 #include "xferbench/backend.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -277,6 +278,12 @@ struct xb_link_direction {
     double own_limit;            /* the higher of both without a baseline */
     bool is_slow;                /* below one of them */
 };
+
+/* Whether its warning comes from what it was in the baseline. */
+static inline bool xb_is_of_baseline(const struct xb_link_direction *direction, double was)
+{
+    return was > 0 && fabs(direction->warning - XB_BASELINE_SHARE * was) < 1e-9 * was;
+}
 
 struct xb_verdict {
     struct xb_findings found;

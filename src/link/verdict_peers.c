@@ -89,6 +89,8 @@ static void judge_since(const struct xb_link_report *node, const struct xb_link_
 static void judge_pair(const struct xb_link_report *node, const struct xb_link_pair *pair,
                        struct xb_pair_verdict *verdict)
 {
+    bool is_encrypted = node->devices[pair->from].setup.confidential == XB_SWITCH_ON ||
+                        node->devices[pair->to].setup.confidential == XB_SWITCH_ON;
     size_t best = 0;
     double most = 0;
     for (size_t i = 0; i < XB_ATTEMPTS(pair); i++) {
