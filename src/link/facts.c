@@ -221,20 +221,6 @@ const struct xb_device_health *xb_link_latest(const struct xb_link_device *devic
     return NULL;
 }
 
-bool xb_link_errors(const struct xb_link_facts *facts, uint64_t *count)
-{
-    bool known = facts->errors.known;
-    *count = facts->errors.correctable + facts->errors.nonfatal + facts->errors.fatal;
-    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
-        if (i != XB_PCIE_RETRAINS && i != XB_PCIE_UNSUPPORTED) {
-            known = known || facts->counted[i];
-            *count += facts->rises[i];
-        }
-    for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++)
-        *count += facts->nvlinks.rises[i];
-    return known || *count > 0;
-}
-
 size_t xb_link_subjects(const struct xb_link_report *report)
 {
     return report->device_count + report->pair_count;

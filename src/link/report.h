@@ -148,10 +148,6 @@ struct xb_link_subject {
 size_t xb_link_subjects(const struct xb_link_report *report);
 struct xb_link_subject xb_link_subject_at(const struct xb_link_report *report, size_t index);
 
-/* What ports, device and NVLinks counted during the test: links that were trained again, and what
- * no GPU is asked to support, are no errors. False: nobody shows counters. */
-bool xb_link_errors(const struct xb_link_facts *facts, uint64_t *count);
-
 /* How many GPUs are not OK, and how many pairs. */
 size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs);
 
