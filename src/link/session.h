@@ -27,7 +27,7 @@ struct xb_link_session {
 
     FILE *progress; /* where a line goes for each minute of the soak; NULL: nowhere */
 
-    /* Of the process that measures, alone. */
+    /* The process that measures has these alone. */
     struct xb_driver *driver; /* NULL: none could be opened */
     double until;             /* nothing is begun after that, on the same clock as the deadline */
 

@@ -47,7 +47,7 @@ const char *xb_soak_row(const struct xb_soak_range *ranges, char row[XB_SOAK_ROW
     return row;
 }
 
-/* Of the GPU that changed most. */
+/* How much the GPU changed that changed most. */
 struct change {
     double from, to;
     unsigned gpu;
