@@ -97,7 +97,6 @@ struct xb_field {
 #define XB_NULL_IF_EMPTY .flags = XB_FIELD_EMPTY_IS_NULL
 #define XB_NULL_IF_NAN .flags = XB_FIELD_NAN_IS_NULL
 #define XB_ADDED_NULL_IF_NAN .flags = (XB_FIELD_ADDED | XB_FIELD_NAN_IS_NULL)
-#define XB_ADDED_OR_NULL .flags = (XB_FIELD_ADDED | XB_FIELD_POSITIVE | XB_FIELD_EMPTY_IS_NULL)
 #define XB_ABOVE_0 .flags = XB_FIELD_POSITIVE
 #define XB_NOT_EMPTY .flags = XB_FIELD_POSITIVE
 /* A rate or the like: above 0, and 0 is written as null. */

@@ -99,7 +99,7 @@ void xb_baseline_tell(struct xb_link_report *now, const char *path, struct xb_li
                               {"runtime", then->probe.runtime_version, now->probe.runtime_version},
                               {"kernel", then->kernel, now->kernel}};
     for (size_t i = 0; rows[3][0] == NULL && i < now->device_count;
-         i++) { /* the first that differs */
+         i++) {
         const size_t place = find(then, &now->devices[i].info);
         const char *vbios = place < SIZE_MAX ? then->devices[place].setup.vbios : "";
         if (vbios[0] != '\0' && strcmp(vbios, now->devices[i].setup.vbios) != 0)

@@ -43,6 +43,12 @@ void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
         verdict->bandwidth.share = attempt->bandwidth / verdict->ceiling;
 }
 
+static bool is_encrypted(const struct xb_link_report *node, const struct xb_link_pair *pair)
+{
+    return node->devices[pair->from].setup.confidential == XB_SWITCH_ON ||
+           node->devices[pair->to].setup.confidential == XB_SWITCH_ON;
+}
+
 /* Adds that the pair carries less than `limit`, a share of what its links carry. */
 static void find_low_share(struct xb_pair_verdict *verdict, bool encrypted, bool is_critical,
                            double limit)
@@ -83,8 +89,6 @@ static void judge_since(const struct xb_link_report *node, const struct xb_link_
 static void judge_pair(const struct xb_link_report *node, const struct xb_link_pair *pair,
                        struct xb_pair_verdict *verdict)
 {
-    bool is_encrypted = node->devices[pair->from].setup.confidential == XB_SWITCH_ON ||
-                        node->devices[pair->to].setup.confidential == XB_SWITCH_ON;
     size_t best = 0;
     double most = 0;
     for (size_t i = 0; i < XB_ATTEMPTS(pair); i++) {
@@ -124,7 +128,7 @@ static void judge_pair(const struct xb_link_report *node, const struct xb_link_p
             FIND(CRITICAL, "XB-BW-PEER", "%.2f GB/s is below the limit of %.2f GB/s (%s)",
                  bandwidth->measured / 1e9, limit / 1e9, xb_limit_source_name(minimum->source));
         else if (bandwidth->measured < limit)
-            find_low_share(verdict, is_encrypted, is_critical, limit);
+            find_low_share(verdict, is_encrypted(node, pair), is_critical, limit);
         /* What the links cannot carry was measured wrongly, though it looks good. */
         if (verdict->ceiling > 0 && bandwidth->share > XB_BANDWIDTH_ABOVE)
             FIND(UNKNOWN, "XB-BW-ABOVE",
