@@ -103,7 +103,7 @@ exceptions=(
     # A case's other device.
     'src/(record/fields|record/document|run/csv|link/monitoring|fleet/write/(formats|picture))\.c:[0-9]+:.*"peer"'
     # What link measures links with, as its user would.
-    'src/link/session\.c:[0-9]+:.*"--mode (pinned|peer) '
+    'src/link/session\.c:[0-9]+:.*"--mode (pinned|peer) ' 'src/link/soak\.c:[0-9]+:.*"--mode=double-buffer"'
     # The rows that advice rests on. And what is asked of it is a job.
     'src/advise/model\.[ch]:' 'src/advise/(json|text)\.c:[0-9]+:.*"job"'
     # Shells declare variables with a word that is also a mode's.

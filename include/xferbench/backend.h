@@ -204,6 +204,9 @@ struct xb_device_health {
     bool throttle_known;
     bool slowed_by_hardware; /* heat or power brake by the hardware now: no setting of a user's */
     char throttle[128]; /* reasons for which clocks are below their best now, in words; "" none */
+    bool temperature_known, power_known;
+    unsigned temperature_c; /* of the GPU, degrees Celsius */
+    double power_w;         /* of the board; NVML's is a mean of up to a second */
     bool nvlinks_known; /* how many are active and inactive; of each link only where it is known */
     unsigned nvlinks_active, nvlinks_inactive;
     struct xb_nvlink nvlinks[XB_NVLINKS]; /* by their numbers */
@@ -215,7 +218,8 @@ enum xb_health_part {
     XB_HEALTH_TRAFFIC = 2,  /* and of the counts retrains alone; 0.4 ms */
     XB_HEALTH_CLOCKS = 4,   /* and what slows them; 5 ms */
     XB_HEALTH_NVLINKS = 8,  /* up to 15 ms */
-    XB_HEALTH_ALL = 15
+    XB_HEALTH_ALL = 15,     /* and not */
+    XB_HEALTH_POWER = 16    /* and temperature */
 };
 
 enum xb_switch { XB_SWITCH_UNKNOWN, XB_SWITCH_ON, XB_SWITCH_OFF };

@@ -10,12 +10,12 @@
 
 /* Every code of a finding, and why it cannot be accepted; NULL: it can. */
 static const struct {
-    const char *never, *codes[14];
+    const char *never, *codes[15];
 } groups[] = {
     {NULL,
      {"XB-LINK-WIDTH", "XB-LINK-SLOT", "XB-LINK-SPEED", "XB-LINK-BOTTLENECK", "XB-LINK-UNSTABLE",
-      "XB-AER-CORRECTABLE", "XB-PCIE-REPLAY", "XB-PCIE-RETRAIN", "XB-PCIE-ERRORS", "XB-THROTTLE",
-      "XB-NVLINK-ERRORS", "XB-NVLINK-REPLAY", "XB-NVLINK-LINKS"}},
+      "XB-LINK-RESTLESS", "XB-AER-CORRECTABLE", "XB-PCIE-REPLAY", "XB-PCIE-RETRAIN",
+      "XB-PCIE-ERRORS", "XB-THROTTLE", "XB-NVLINK-ERRORS", "XB-NVLINK-REPLAY", "XB-NVLINK-LINKS"}},
     {"no node is so by design",
      {"XB-DATA-WRONG", "XB-DEVICE-GONE", "XB-DEVICE-MISSING", "XB-AER-UNCORRECTABLE",
       "XB-NVLINK-DOWN"}},

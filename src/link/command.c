@@ -44,6 +44,11 @@ static const struct xb_option option_attempts = {
 static const struct xb_option option_deadline = {
     XB_DURATION("deadline"), .default_text = "30s",
     .help = "Finish within this time, even if a GPU hangs: what is not tested by then is UNKNOWN."};
+static const struct xb_option option_duration = {
+    XB_DURATION("duration"),
+    .help = "Between two tests load all GPUs at once for this time, of 10s or more: copies both "
+            "ways, beside kernels, between GPUs, and a rest each minute, with a line each. "
+            "--deadline is then the time for all else."};
 static const struct xb_option option_expect = {
     XB_TEXT("expect", "LINK"),
     .help = "What the link must reach under load: gen5x16, gen4 or x8. Less is CRITICAL."};
@@ -87,12 +92,12 @@ static const struct xb_option option_verbose = {
     .help =
         "Print the details of every GPU, and each pair. Without it only of GPUs that are not OK."};
 const struct xb_option *const xb_link_rows[] = {
-    &xb_option_backend, &option_device,   &option_no_peers,      &option_count,
-    &option_size,       &option_attempts, &option_deadline,      &xb_option_start_at,
-    &option_expect,     &option_min_h2d,  &option_min_d2h,       &option_min_peer,
-    &option_limits,     &option_accept,   &option_baseline,      &option_format,
-    &xb_option_output,  &option_json,     &xb_option_json_lines, &option_verbose,
-    XB_OPTIONS_OF_ALL};
+    &xb_option_backend,  &option_device,    &option_no_peers, &option_count,
+    &option_size,        &option_attempts,  &option_duration, &option_deadline,
+    &xb_option_start_at, &option_expect,    &option_min_h2d,  &option_min_d2h,
+    &option_min_peer,    &option_limits,    &option_accept,   &option_baseline,
+    &option_format,      &xb_option_output, &option_json,     &xb_option_json_lines,
+    &option_verbose,     XB_OPTIONS_OF_ALL};
 
 /* The whole command. */
 struct command {
@@ -128,10 +133,10 @@ static const struct xb_option_field *const fields = XB_FIELDS(
     BIND(count, &option_count), BIND(deadline, &option_deadline), BIND(format, &option_format));
 
 #define BIND_SESSION(member, row) XB_BIND(struct xb_link_session, member, row)
-static const struct xb_option_field *const session_fields =
-    XB_FIELDS(BIND_SESSION(backend_name, &xb_option_backend),
-              BIND_SESSION(device_text, &option_device), BIND_SESSION(size_text, &option_size),
-              BIND_SESSION(no_peers, &option_no_peers), BIND_SESSION(attempts, &option_attempts));
+static const struct xb_option_field *const session_fields = XB_FIELDS(
+    BIND_SESSION(backend_name, &xb_option_backend), BIND_SESSION(device_text, &option_device),
+    BIND_SESSION(size_text, &option_size), BIND_SESSION(no_peers, &option_no_peers),
+    BIND_SESSION(duration, &option_duration), BIND_SESSION(attempts, &option_attempts));
 
 /* Reads "48.5" in GB/s as a size of so many GB: xb_size_parse() is the one reader of numbers. */
 static enum xb_status read_rate(const char *option, const char *given, struct xb_limit *limit,
@@ -204,18 +209,24 @@ static enum xb_status read_baseline(struct command *command, struct xb_error *er
     return XB_OK;
 }
 
+/* Shorter turns of load have hardly a reading. */
+#define SHORTEST_SOAK_S 10.0
+
 static enum xb_status prepare(struct command *command, struct xb_error *error)
 {
     struct xb_link_session *session = command->session;
     struct xb_link_limits *limits = &session->limits;
     xb_config_fill(command->config, session_fields, session);
     session->sysfs = XB_PCI_DEVICES;
+    if (session->duration > 0 && session->duration < SHORTEST_SOAK_S)
+        return XB_FAIL(error, XB_ERR_USAGE, "--duration: give %.0fs or more", SHORTEST_SOAK_S);
     session->spacing = 1;
     XB_TRY(xb_backend_check_name(session->backend_name, error));
     XB_TRY(xb_node_check(error));
     XB_TRY(xb_node_find(&command->node, error));
     xb_host_facts_read(&command->host);
     XB_TRY(xb_start_at_read(command->start_at, session->deadline, &session->start_at, error));
+    session->deadline += session->duration;
     XB_TRY(read_rate("min-h2d", command->min_h2d, &limits->min_h2d, error));
     XB_TRY(read_rate("min-d2h", command->min_d2h, &limits->min_d2h, error));
     XB_TRY(read_rate("min-peer", command->min_peer, &limits->min_peer, error));
@@ -251,6 +262,11 @@ static enum xb_status open_outputs(struct command *command, struct xb_error *err
     XB_TRY(xb_cli_open_places(places, sizeof places / sizeof places[0], deadline, error));
     if (json->is_line)
         xb_output_unbuffer(&command->json);
+    /* Lines of progress stand above the table, and nowhere else where a format is read. */
+    command->session->progress =
+        command->format == TABLE && command->output.is_stdout && command->output.stream != NULL
+            ? stdout
+            : stderr;
     return XB_OK;
 }
 

@@ -34,6 +34,8 @@ enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *rep
     xb_fields_put(&json, xb_record_backend_fields, &node);
     xb_fields_put(&json, xb_link_report_fields, report);
     xb_json_put_known_number(&json, "elapsed_s", report->elapsed > 0, report->elapsed);
+    if (report->soak != NULL)
+        xb_fields_put_object(&json, "soak", xb_link_soak_fields, report->soak);
     xb_json_open_array(&json, "devices");
     for (size_t i = 0; i < report->device_count; i++) {
         const struct xb_link_device *device = &report->devices[i];

@@ -226,5 +226,6 @@ void xb_link_session_judge(struct xb_link_session *session, struct xb_link_repor
     report->baseline = session->baseline;
     for (size_t i = 0; i < session->device_count; i++)
         report->verdicts[i].limits = xb_link_session_limits(session, &session->devices[i]);
+    report->soak = session->duration > 0 ? &session->soak : NULL;
     xb_verdict_of_node(report);
 }

@@ -175,6 +175,13 @@ enum xb_status xb_link_report_of_tree(const char *path, const cJSON *root,
     report->verdicts = room(&reader, root, "devices", XB_RUN_DEVICES, sizeof *report->verdicts);
     report->device_count =
         xb_fields_read_each(&reader, root, "devices", XB_RUN_DEVICES, read_device, report);
+    if (cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(root, "soak"))) {
+        struct xb_link_soak *soak = xb_arena_new(&file->texts, sizeof *soak);
+        xb_fields_read_object(&reader, root, "soak", xb_link_soak_fields, soak);
+        report->soak = soak;
+        if (soak->device_count > report->device_count)
+            xb_json_refuse(&reader, "soak", "has more devices than there are");
+    }
     report->pairs = room(&reader, root, "pairs", XB_LINK_PAIRS, sizeof *report->pairs);
     report->pair_verdicts =
         room(&reader, root, "pairs", XB_LINK_PAIRS, sizeof *report->pair_verdicts);

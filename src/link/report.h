@@ -6,7 +6,7 @@
 #include "base/terminal.h"
 #include "machine/environment.h"
 #include "machine/node.h"
-#include "verdict.h"
+#include "verdict_soak.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,8 +27,9 @@ struct xb_link_report {
     size_t pair_count;
     const char *no_pairs; /* why no pair was tested; "" or NULL where pairs were, or there are
                              fewer than two devices */
-    enum xb_level level;  /* of the node */
-    char nothing[512];    /* why no device could be tested; "" otherwise */
+    const struct xb_link_soak *soak; /* between two tests; NULL: there was one test alone */
+    enum xb_level level;             /* of the node */
+    char nothing[512];               /* why no device could be tested; "" otherwise */
     unsigned attempts_allowed;
     double deadline;                       /* seconds for the whole test */
     double elapsed;                        /* seconds that it took; 0: not known */
@@ -80,6 +81,7 @@ extern const struct xb_field xb_link_verdict_fields[]; /* struct xb_verdict, but
 extern const struct xb_field xb_link_finding_fields[]; /* struct xb_findings */
 extern const struct xb_field xb_link_pair_fields[];    /* struct xb_link_pair: what was tried */
 extern const struct xb_field xb_link_pair_verdict_fields[]; /* struct xb_pair_verdict, the same */
+extern const struct xb_field xb_link_soak_fields[];         /* struct xb_link_soak */
 xb_link_writer xb_link_json_write;
 
 /* The rows of the options of `xferbench link`. */
@@ -146,10 +148,6 @@ struct xb_link_subject {
 size_t xb_link_subjects(const struct xb_link_report *report);
 struct xb_link_subject xb_link_subject_at(const struct xb_link_report *report, size_t index);
 
-/* What ports, device and NVLinks counted during the test: links that were trained again, and what
- * no GPU is asked to support, are no errors. False: nobody shows counters. */
-bool xb_link_errors(const struct xb_link_facts *facts, uint64_t *count);
-
 /* How many GPUs are not OK, and how many pairs. */
 size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs);
 
@@ -162,6 +160,11 @@ bool xb_link_accepted_text(const struct xb_link_report *report, struct xb_words 
 /* Prints all that is known of a GPU. */
 void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
                           const struct xb_verdict *verdict);
+/* Prints what the soak of each GPU came to, and what changed; nothing where there was none. */
+void xb_link_table_soak(FILE *stream, const struct xb_link_report *report);
+/* A row of that table, or without ranges its titles: "54.1-55.2 ...". Returns it. */
+#define XB_SOAK_ROW 72
+const char *xb_soak_row(const struct xb_soak_range *ranges, char row[XB_SOAK_ROW]);
 
 /* ---- what `xferbench link --json` wrote, read back ---- */
 

@@ -270,8 +270,13 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
                        report->no_pairs);
     if (all.alike && (all.measured > 0 || all.apart > 0))
         print_alike(stream, &all);
-    if (!all.alike || (report->verbose && all.measured > 0))
+    bool is_wide = report->device_count > XB_PEER_DEVICES;
+    if (is_wide && !all.alike && all.measured > 0)
+        xb_lines_print(stream, xb_terminal_prose_columns(stream),
+                       "Pairs: %s GB/s; --json has each.", XB_LINK_RANGE(all.least, all.most, 1));
+    else if (!is_wide && (!all.alike || (report->verbose && all.measured > 0)))
         print_matrix(stream, report);
+    xb_link_table_soak(stream, report);
     print_remarks(stream, report);
     if (report->device_count > 0 && (report->verbose || report->level != XB_LEVEL_OK)) {
         /* What measured: of which version, by which backend and driver. */

@@ -4,6 +4,7 @@
 #include "base/order.h"
 #include "machine/pcie.h"
 #include "present/finding.h"
+#include "record/record.h"
 #include "xferbench/backend.h"
 
 #include <math.h>
@@ -230,6 +231,7 @@ struct xb_link_port {
     bool is_upper;
     struct xb_pcie_aer errors;
     uint64_t most_correctable; /* in one attempt */
+    unsigned attempts;         /* in how many there was one */
 };
 
 #define XB_LINK_PORTS (2 * XB_PCIE_HOPS * XB_LINK_ATTEMPTS)
@@ -255,6 +257,11 @@ struct xb_link_facts {
     struct xb_nvlink_facts nvlinks;
 };
 
+/* Adds what was counted in one attempt. */
+void xb_link_facts_add(const struct xb_link_attempt *attempt, struct xb_link_facts *facts);
+/* Errors of ports, device and NVLinks: links that were trained again, and what no GPU is asked to
+ * support, are none. False where nobody counts. */
+bool xb_link_errors(const struct xb_link_facts *facts, uint64_t *count);
 /* Finds the facts of a device whose attempt `best` counts. All are 0 without an attempt. */
 void xb_link_facts_find(const struct xb_link_device *device, size_t best,
                         struct xb_link_facts *facts);
@@ -325,8 +332,8 @@ struct xb_lanes xb_verdict_lanes(const struct xb_verdict *verdict);
 
 /* ---- direct copies between the devices of an ordered pair ---- */
 
-#define XB_PEER_DEVICES 8u /* of more devices no pairs are tested: it would take minutes */
-#define XB_LINK_PAIRS ((size_t)(XB_PEER_DEVICES * (XB_PEER_DEVICES - 1)))
+#define XB_PEER_DEVICES 8u /* of more devices pairs are first tested in rounds, many at once */
+#define XB_LINK_PAIRS ((size_t)XB_RUN_DEVICES * (XB_RUN_DEVICES - 1))
 
 /* One test of a pair. */
 struct xb_pair_attempt {
@@ -423,6 +430,12 @@ const char *xb_link_cause(const struct xb_link_device *device, const struct xb_c
 void xb_judge_loss(const struct xb_link_device *device, struct xb_verdict *verdict);
 /* Judges a link that was less in another attempt than in the best, or fell while data moved. */
 void xb_judge_stability(const struct xb_link_device *device, struct xb_verdict *verdict);
+/* Whether healthy devices of its kind are known: then what the device itself counts is judged. */
+bool xb_is_hopper(const struct xb_link_device *device);
+/* Judges what ports and device counted, in verdict->facts. `lasted`: how many seconds of load there
+ * were, where attempts are so long that only rates count; 0: they are short. */
+void xb_judge_errors(const struct xb_link_device *device, double lasted,
+                     struct xb_verdict *verdict);
 /* Judges NVLinks that went down or became unreadable, recoveries, and too many replays. CRC errors
  * are no reason: what arrived wrong was sent again. */
 void xb_judge_nvlinks(struct xb_verdict *verdict);

@@ -244,6 +244,8 @@ void xb_verdict_of_node(struct xb_link_report *node)
         xb_verdict_of_device(&node->devices[i], &limits, &node->verdicts[i]);
         judge_nvlink_count(node, i);
         judge_since_then(node, i);
+        if (node->soak != NULL)
+            xb_judge_soak(node->soak, i, &node->devices[i], &node->verdicts[i]);
     }
     for (size_t i = 0; i < node->pair_count; i++) {
         const struct xb_link_pair *pair = &node->pairs[i];

@@ -134,8 +134,14 @@ static void answer_fleet(struct xb_report_document *document)
         list = xb_arena_copy(document->texts, XB_FLEET_NAMES(bad, nodes));
     SET(subject, "%.0f GPUs of %.0f nodes", xb_report_number(root, "gpus", 0.0),
         xb_report_number(root, "nodes", 0.0));
-    document->answer.look = XB_LOOK(nodes > 0, judged > 0.0);
-    SET(verdict, nodes > 0 ? "%zu to drain" : judged > 0.0 ? "OK" : "not judged", nodes);
+    const double code = xb_report_number(root, "exit_code", 3.0);
+    document->answer.look = XB_LOOK(nodes > 0, code == 0.0);
+    SET(verdict,
+        nodes > 0     ? "%zu to drain"
+        : code == 0.0 ? "OK"
+        : code == 1.0 ? "WARNING"
+                      : "not judged",
+        nodes);
     SET(line, "%.0f GPUs judged by their siblings, %d findings%s%s.", judged, count,
         nodes > 0 ? ". To drain: " : "", list);
 }

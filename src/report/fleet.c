@@ -78,25 +78,104 @@ static void write(struct xb_page *page, void *own)
 
 /* ---- what `fleet --format json` wrote ---- */
 
+/* A finding, and the place of the worst of its GPU, or of its node. */
+struct bad {
+    const cJSON *item;
+    const char *node;
+    double gpu; /* -1 for none */
+    size_t place, worst;
+};
+
+XB_COMPARER(by_gpu, struct bad, strcmp(a->node, b->node), XB_BY(gpu), XB_BY(place))
+XB_COMPARER(by_worst, struct bad, XB_BY(worst), XB_BY(place))
+
+#define NUMBER(object, key) xb_report_number((object), (key), 0.0)
+
+/* What it was judged by, and how many there are: who is handed the page must not need the command.
+ */
+static void write_criteria(struct xb_page *page, const cJSON *root, size_t gpus, size_t nodes)
+{
+    const cJSON *baseline = xb_report_member(root, "baseline"), *note;
+    bool has_limits = cJSON_IsString(xb_report_member(root, "limits"));
+    double expected = NUMBER(root, "expected_nodes"), alpha = NUMBER(root, "alpha");
+    const char *rows[][2] = {
+        {"Date", xb_report_text(root, "timestamp")},
+        {"Nodes", xb_page_print(page, expected > 0 ? "%.0f, %.0f expected" : "%.0f",
+                                NUMBER(root, "nodes"), expected)},
+        {"GPUs", xb_page_print(page, "%.0f, %.0f judged by their siblings", NUMBER(root, "gpus"),
+                               NUMBER(root, "judged_gpus"))},
+        {"Not OK", xb_page_print(page, "%zu GPU%s, and %zu node%s as a whole", gpus,
+                                 XB_PLURAL(gpus), nodes, XB_PLURAL(nodes))},
+        {"Chance that any of equal GPUs is named (alpha)",
+         alpha > 0 ? xb_page_print(page, "%g", alpha) : NULL},
+        {"Limits of links", has_limits ? xb_report_text(root, "limits") : "of each link test"},
+        {"Baseline", "none"}};
+    if (cJSON_IsObject(baseline))
+        rows[6][1] = xb_page_print(page, "%s: %.0f nodes, %.0f GPUs, %.0f values",
+                                   xb_report_text(baseline, "path"), NUMBER(baseline, "nodes"),
+                                   NUMBER(baseline, "gpus"), NUMBER(baseline, "values"));
+    xb_page_table_begin(page, "What was judged, and by what", "What|Value");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        xb_page_cells(page, rows[i], 2);
+    xb_page_table_end(page);
+    cJSON_ArrayForEach(note, xb_report_member(root, "notes"))
+    {
+        if (cJSON_IsString(note))
+            xb_page_remark(page, "%s", note->valuestring);
+    }
+}
+
 void xb_write_findings(struct xb_page *page, const struct xb_report_document *document)
 {
     const cJSON *findings = xb_report_member(document->tree, "findings"), *item;
+    struct bad *bad = xb_page_new(page, (size_t)cJSON_GetArraySize(findings), sizeof *bad);
     struct xb_fleet fleet;
     struct xb_fleet_judgement judgement;
-    if (cJSON_GetArraySize(findings) == 0)
-        return;
-    xb_page_table_begin(page, "Findings, the worst first", "Node|#GPU|What|Finding");
+    size_t count = 0, gpus = 0, nodes = 0;
     cJSON_ArrayForEach(item, findings)
     {
-        double gpu = xb_report_number(xb_report_member(item, "gpu"), "index", (double)NAN);
-        XB_PAGE_CELLS(page, xb_report_text(item, "node"),
-                      isfinite(gpu) ? xb_page_print(page, "%.0f", gpu) : NULL,
-                      xb_report_text(item, "code"), xb_report_text(item, "text"));
+        bad[count] = (struct bad){
+            .item = item, .node = xb_report_text(item, "node"), .place = count, .worst = count};
+        bad[count].gpu = xb_report_number(xb_report_member(item, "gpu"), "index", -1.0);
+        count++;
+    }
+    qsort(bad, count, sizeof *bad, by_gpu);
+    for (size_t i = 0; i < count; i++) {
+        bool is_same =
+            i > 0 && strcmp(bad[i - 1].node, bad[i].node) == 0 && bad[i - 1].gpu == bad[i].gpu;
+        bad[i].worst = is_same ? bad[i - 1].worst : bad[i].place;
+        gpus += !is_same && bad[i].gpu >= 0;
+        nodes +=
+            !is_same && bad[i].gpu < 0 && cJSON_IsString(xb_report_member(bad[i].item, "node"));
+    }
+    qsort(bad, count, sizeof *bad, by_worst);
+    write_criteria(page, document->tree, gpus, nodes);
+    if (count == 0)
+        return;
+    xb_page_table_begin(page, "Who is not OK, and why: the worst first",
+                        "Node|#GPU|PCI|UUID|Serial|What|Finding");
+    for (size_t i = 0, end = 0; i < count; i = end) {
+        const cJSON *gpu = xb_report_member(bad[i].item, "gpu");
+        struct xb_words codes = {.length = 0}, texts = {.length = 0};
+        for (; end < count && bad[end].worst == bad[i].worst; end++) {
+            const char *code = xb_report_text(bad[end].item, "code");
+            const char *text = xb_report_text(bad[end].item, "text");
+            bool is_new = strstr(codes.text, code) == NULL;
+            xb_words_add(&codes, "%s%.32s", is_new && codes.length > 0 ? ", " : "",
+                         is_new ? code : "");
+            xb_words_add(&texts, "%s%.500s", end > i ? "; " : "", text);
+        }
+        XB_PAGE_CELLS(page, bad[i].node,
+                      bad[i].gpu >= 0 ? xb_page_print(page, "%.0f", bad[i].gpu) : NULL,
+                      xb_report_text(gpu, "pci_bdf"), xb_report_text(gpu, "uuid"),
+                      xb_report_text(gpu, "serial"), xb_page_print(page, "%s", codes.text),
+                      xb_page_print(page, "%s", texts.text));
     }
     xb_page_table_end(page);
     xb_fleet_open(&fleet);
     xb_fleet_take_judged(document->tree, &fleet, &judgement);
-    if (xb_fleet_pictures_each(&judgement, DRAWN, 0, draw, page) > 0)
+    if (xb_fleet_pictures_each(&judgement, DRAWN, 0, draw, page) > 0 &&
+        cJSON_GetArraySize(xb_report_member(document->tree, "values_by_gpu")) == 0)
         xb_page_remark(page, "Drawn are the GPUs that are named: the file has no others.");
     xb_fleet_judgement_free(&judgement);
     xb_fleet_free(&fleet);

@@ -279,7 +279,7 @@ void xb_write_matrices(struct xb_page *page, const struct xb_report_document *do
     }
     const struct xb_link_report *report = &document->link->report;
     const size_t count = report->device_count;
-    if (report->pair_count == 0 || count > XB_PEER_DEVICES) /* pairs of more are not tested */
+    if (report->pair_count == 0 || count > XB_PEER_DEVICES) /* too many for a picture */
         return;
     double *values = xb_page_new(page, count * count, sizeof *values);
     const char **texts = xb_page_new(page, count * count, sizeof *texts);

@@ -180,6 +180,7 @@ bool xb_nvml_describe_pair(const char *bus_id, const char *other_bus_id, struct 
 
 #define CLOCK_SM 1     /* NVML_CLOCK_SM */
 #define CLOCK_MEMORY 2 /* NVML_CLOCK_MEM */
+#define SENSOR_GPU 0   /* NVML_TEMPERATURE_GPU */
 
 /* The bits of nvmlClocksThrottleReason*, with words shortened from the NVML API Reference Guide. */
 static const struct {
@@ -265,6 +266,12 @@ void xb_nvml_health(const char *bus_id, unsigned parts, struct xb_device_health 
         if (!ASK(best_clock, device, CLOCK_MEMORY, &health->memory_clock_best_mhz))
             health->memory_clock_best_mhz = 0;
         read_throttle(device, health);
+    }
+    if (parts & XB_HEALTH_POWER) {
+        unsigned milliwatts = 0;
+        health->temperature_known = ASK(temperature, device, SENSOR_GPU, &health->temperature_c);
+        health->power_known = ASK(power, device, &milliwatts);
+        health->power_w = milliwatts / 1e3;
     }
     for (unsigned i = 0; (parts & XB_HEALTH_NVLINKS) && i < XB_NVLINKS; i++) {
         struct xb_nvlink *link = &health->nvlinks[i];

@@ -209,7 +209,7 @@ size_t xb_fleet_pictures_each(const struct xb_fleet_judgement *judgement, size_t
 
 /* Takes a finding and its GPU, if it is of a value that is judged. */
 static void read_finding(struct xb_fleet *fleet, struct xb_fleet_judgement *judgement,
-                         const cJSON *object)
+                         const cJSON *object, bool has_values)
 {
     struct xb_json_reader reader = {.texts = NULL};
     const char *code = xb_json_get_text(&reader, object, "code");
@@ -231,7 +231,8 @@ static void read_finding(struct xb_fleet *fleet, struct xb_fleet_judgement *judg
     gpu.node = xb_fleet_add_node(fleet, &node);
     value.gpu = xb_fleet_add_gpu(fleet, &gpu);
     value.figure = of->figure;
-    xb_fleet_add_value(fleet, &value);
+    if (!has_values)
+        xb_fleet_add_value(fleet, &value);
     judgement->findings[judgement->finding_count++] =
         (struct xb_fleet_finding){.code = is_slow ? XB_FLEET_SLOW : XB_FLEET_FAST,
                                   .node = gpu.node,
@@ -241,6 +242,36 @@ static void read_finding(struct xb_fleet *fleet, struct xb_fleet_judgement *judg
                                   .deviation = value.value / of->centre - 1.0,
                                   .text = xb_json_get_optional_text(&reader, object, "text")};
     *(is_slow ? &of->slow : &of->fast) += 1;
+}
+
+/* Takes a GPU's values of figures that are judged. */
+static void read_values(struct xb_fleet *fleet, const struct xb_fleet_judgement *judgement,
+                        const cJSON *object)
+{
+    struct xb_json_reader reader = {.texts = NULL};
+    const char *name = xb_json_get_text(&reader, object, "node");
+    const struct xb_fleet_node node = {.name = name, .hostname = name};
+    const cJSON *item;
+    struct xb_fleet_gpu gpu;
+    xb_fields_read(&reader, object, xb_fleet_gpu_fields, &gpu);
+    if (xb_json_failed(&reader))
+        return;
+    gpu.node = xb_fleet_add_node(fleet, &node);
+    struct xb_fleet_value value = {.gpu = xb_fleet_add_gpu(fleet, &gpu), .scatter = (double)NAN};
+    cJSON_ArrayForEach(item, xb_json_get_array(&reader, object, "values"))
+    {
+        size_t place =
+            (size_t)xb_json_get_whole(&reader, item, "siblings", 0, judgement->sibling_count);
+        const cJSON *peer = cJSON_GetObjectItemCaseSensitive(item, "peer");
+        value.peer = peer == NULL ? -1 : xb_json_get_index(&reader, item, "peer");
+        value.value = xb_json_get_number(&reader, item, "value", DBL_MAX);
+        if (xb_json_failed(&reader))
+            return;
+        if (place == judgement->sibling_count || !judgement->siblings[place].judged)
+            continue;
+        value.figure = judgement->siblings[place].figure;
+        xb_fleet_add_value(fleet, &value);
+    }
 }
 
 void xb_fleet_take_judged(const cJSON *root, struct xb_fleet *fleet,
@@ -263,8 +294,13 @@ void xb_fleet_take_judged(const cJSON *root, struct xb_fleet *fleet,
         if (of->judged)
             of->figure = xb_fleet_add_figure(fleet, &figure);
     }
+    const cJSON *values = cJSON_GetObjectItemCaseSensitive(root, "values_by_gpu");
+    cJSON_ArrayForEach(item, values)
+    {
+        read_values(fleet, judgement, item);
+    }
     cJSON_ArrayForEach(item, findings)
     {
-        read_finding(fleet, judgement, item);
+        read_finding(fleet, judgement, item, cJSON_GetArraySize(values) > 0);
     }
 }

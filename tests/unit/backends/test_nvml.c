@@ -152,7 +152,7 @@ TEST_ROWS(how_a_device_is_set_is_told, say_setup)
 
 FIXTURE_TEST(reads_the_parts_that_are_asked_for)
 {
-    for (unsigned parts = 0; parts <= XB_HEALTH_ALL; parts++) {
+    for (unsigned parts = 0; parts <= (XB_HEALTH_ALL | XB_HEALTH_POWER); parts++) {
         memset(&after, 0xa5, sizeof after);
         xb_nvml_health(DEVICE, parts, &after);
         assert_int_equal(after.replays_known, (parts & XB_HEALTH_COUNTERS) != 0);
@@ -161,6 +161,8 @@ FIXTURE_TEST(reads_the_parts_that_are_asked_for)
         assert_int_equal(after.clocks_known, (parts & XB_HEALTH_CLOCKS) != 0);
         assert_int_equal(after.throttle_known, (parts & XB_HEALTH_CLOCKS) != 0);
         assert_int_equal(after.nvlinks_known, (parts & XB_HEALTH_NVLINKS) != 0);
+        assert_int_equal(after.temperature_c, (parts & XB_HEALTH_POWER) != 0 ? 40 : 0);
+        assert_true(after.power_w == ((parts & XB_HEALTH_POWER) != 0 ? 123.4 : 0));
     }
 }
 

@@ -15,10 +15,12 @@
 
 /* ---- a healthy node: H200s with all links, behind an NVSwitch ---- */
 
-static struct xb_link_device devices[XB_PEER_DEVICES];
-static struct xb_verdict verdicts[XB_PEER_DEVICES];
-static struct xb_link_pair pairs[XB_LINK_PAIRS];
-static struct xb_pair_verdict pair_verdicts[XB_LINK_PAIRS];
+#define DEVICES 8u
+#define PAIRS (DEVICES * (DEVICES - 1))
+static struct xb_link_device devices[DEVICES];
+static struct xb_verdict verdicts[DEVICES];
+static struct xb_link_pair pairs[PAIRS];
+static struct xb_pair_verdict pair_verdicts[PAIRS];
 static struct xb_link_report node = {
     .devices = devices, .verdicts = verdicts, .pairs = pairs, .pair_verdicts = pair_verdicts};
 
@@ -357,7 +359,7 @@ static void run_was(UNTOLD, char **words)
 
 static void judge(void)
 {
-    struct xb_link_limits limits[XB_PEER_DEVICES];
+    struct xb_link_limits limits[DEVICES];
     for (size_t i = 0; i < node.device_count; i++)
         limits[i] = verdicts[i].limits;
     memset(verdicts, 0xa5, sizeof verdicts); /* what was there before does not count */
