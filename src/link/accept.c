@@ -112,16 +112,6 @@ const char *xb_why_accepted(struct xb_verdict *verdict, enum xb_level level, con
     return accepted->reason;
 }
 
-/* Whether such a finding was accepted for the same reason. */
-static bool has(const struct xb_findings *found, const struct xb_finding *like)
-{
-    XB_EACH (own, found->reasons, found->reason_count)
-        if (own->accepted != NULL && strcmp(own->code, like->code) == 0 &&
-            strcmp(own->accepted, like->accepted) == 0)
-            return true;
-    return false;
-}
-
 bool xb_link_accepted_text(const struct xb_link_report *report, struct xb_words *words)
 {
     *words = (struct xb_words){.length = 0};
@@ -138,8 +128,14 @@ bool xb_link_accepted_text(const struct xb_link_report *report, struct xb_words 
             continue;
         xb_words_add(words, "%s%s", words->length > 0 ? "; " : "", begin);
         for (size_t i = place; i < report->device_count; i++)
-            if (has(&report->verdicts[i].found, finding))
-                xb_words_add(words, "%s%u", count++ > 0 ? ", " : "", report->devices[i].info.index);
+            XB_EACH (other, report->verdicts[i].found.reasons,
+                     report->verdicts[i].found.reason_count)
+                if (other->accepted != NULL && strcmp(other->code, finding->code) == 0 &&
+                    strcmp(other->accepted, finding->accepted) == 0) {
+                    xb_words_add(words, "%s%u", count++ > 0 ? ", " : "",
+                                 report->devices[i].info.index);
+                    break;
+                }
         const char *end = finding->text, *next = end; /* of what was seen; what to do is behind */
         while ((next = strstr(next + 1, ": ")) != NULL)
             end = next;

@@ -259,15 +259,6 @@ static double full_of(const struct xb_ceiling *ceiling, size_t way)
     return way == 0 ? ceiling->h2d : ceiling->d2h;
 }
 
-/* Below it is less than when the node was accepted; 0 for no such limit. A link that is less than
- * then has its own reason. */
-static double baseline_limit(const struct xb_verdict *verdict, size_t way)
-{
-    bool is_less =
-        xb_finding_is_any(&verdict->found, (const char *const[]){"XB-BASELINE-LINK", NULL});
-    return is_less ? 0 : XB_BASELINE_SHARE * verdict->limits.was.rates[way];
-}
-
 void xb_verdict_set_limits(struct xb_verdict *verdict)
 {
     const struct xb_ceiling *ceiling = &verdict->ceiling;
@@ -287,7 +278,10 @@ void xb_verdict_set_limits(struct xb_verdict *verdict)
         direction->critical = minimum->is_set ? minimum->value : critical * full_of(ceiling, i);
         direction->warning = minimum->is_set ? 0 : warning * full_of(ceiling, i);
         direction->own_limit = fmax(direction->warning, direction->critical);
-        direction->warning = fmax(direction->warning, baseline_limit(verdict, i));
+        /* A link that is less than when the node was accepted has its own reason. */
+        if (!xb_finding_is_any(&verdict->found, (const char *const[]){"XB-BASELINE-LINK", NULL}))
+            direction->warning =
+                fmax(direction->warning, XB_BASELINE_SHARE * verdict->limits.was.rates[i]);
     }
 }
 
