@@ -182,6 +182,8 @@ static void add_path(struct drawing *drawing, const struct xb_link_device *devic
     const struct xb_link_hop *hops = verdict->facts.hops;
     const struct xb_link_hop *top = &hops[verdict->facts.hop_count - 1];
     const char *level = xb_level_name(verdict->found.level);
+    /* A verdict that is OK has no other reasons. */
+    bool is_accepted = verdict->found.level == XB_LEVEL_OK && verdict->found.reason_count > 0;
     size_t parent = top->has_upper ? take_node(drawing, top->upper, 0) : 0;
     if (drawing->nodes[parent].name == NULL)
         drawing->nodes[parent].name = xb_page_print(page, "root port\n%s", top->upper);
@@ -191,7 +193,8 @@ static void add_path(struct drawing *drawing, const struct xb_link_device *devic
         if (node->name != NULL)
             continue;
         node->edge = edge_of(drawing, &hops[i]);
-        node->look = XB_LOOK(is_weak(&hops[i]), is_known(hops[i].load));
+        node->look = XB_LOOK(is_weak(&hops[i]) && !is_accepted,
+                             is_known(hops[i].load) && !is_weak(&hops[i]));
         if (i > 0) {
             node->name = xb_page_print(page, "%s\n%s",
                                        hops[i - 1].on_package ? "bridge on the card" : "bridge",
