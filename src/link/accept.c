@@ -6,11 +6,9 @@
 
 #include <string.h>
 
-#define CODES 48 /* and NULL */
-
 /* Every code of a finding, and why it cannot be accepted; NULL: it can. */
 static const struct {
-    const char *never, *codes[15];
+    const char *never, *codes[XB_ACCEPTANCES]; /* each can be accepted once */
 } groups[] = {
     {NULL,
      {"XB-LINK-WIDTH", "XB-LINK-SLOT", "XB-LINK-SPEED", "XB-LINK-BOTTLENECK", "XB-LINK-UNSTABLE",
@@ -29,13 +27,15 @@ static const struct {
       "XB-CLOCKS-LOW", "XB-SLOW-AT-TIMES", "XB-BW-ABOVE", "XB-TEST-FAILED", "XB-NVLINK-UNREADABLE",
       "XB-INTERRUPTED", "XB-DEADLINE"}}};
 
+#define GROUPS (sizeof groups / sizeof groups[0])
+
 enum xb_status xb_accept(const char *code, const char *reason, enum xb_limit_source source,
                          struct xb_link_limits *limits, struct xb_error *error)
 {
-    const char *names[CODES] = {NULL}, *known = NULL, *never = NULL;
+    const char *names[GROUPS * XB_ACCEPTANCES + 1] = {NULL}, *known = NULL, *never = NULL;
     size_t count = 0;
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
-        for (size_t k = 0; groups[i].codes[k] != NULL; k++) {
+    for (size_t i = 0; i < GROUPS; i++)
+        for (size_t k = 0; k < XB_ACCEPTANCES && groups[i].codes[k] != NULL; k++) {
             names[count++] = groups[i].codes[k];
             if (strcmp(code, groups[i].codes[k]) != 0)
                 continue;

@@ -85,6 +85,7 @@ void xb_baseline_add_missing(struct xb_link_session *session)
             continue;
         struct xb_link_device *device = &session->devices[session->device_count++];
         device->info = baseline->devices[i].info;
+        device->setup = baseline->devices[i].setup; /* its serial number */
         device->info.index = here > 0 ? session->devices[session->device_count - 2].info.index + 1
                                       : (unsigned)session->device_count - 1;
         device->missing = true;

@@ -150,7 +150,7 @@ struct xb_acceptance {
     enum xb_limit_source source;
     bool met; /* there was such a finding */
 };
-#define XB_ACCEPTANCES 16 /* more than there are codes that can be accepted */
+#define XB_ACCEPTANCES 16 /* no fewer than codes that can be accepted */
 #define XB_ACCEPTANCE_REASON 120
 
 /* What a device was in the file that --baseline names. What is not known is 0 or "". */

@@ -32,8 +32,11 @@ static const char *limits_of(struct xb_page *page, const struct xb_link_directio
     if (way->critical > 0)
         xb_words_add(&words, "%s (%s)", XB_RATE_TEXT(way->critical),
                      xb_limit_source_name(way->source));
-    return xb_page_print(page, "%s", words.text);
+    return words.length > 0 ? xb_page_print(page, "%s", words.text) : NULL;
 }
+
+/* For a cell: NULL is shown as what is not known. */
+#define KNOWN(text) ((text)[0] != '\0' ? (text) : NULL)
 
 static void write_gpus(struct xb_page *page, const struct xb_link_report *report)
 {
@@ -58,19 +61,20 @@ static void write_gpus(struct xb_page *page, const struct xb_link_report *report
         if (limits->was.load.width > 0)
             xb_words_add(&least, "%s%s (baseline)", least.length > 0 ? ", " : "",
                          XB_LINK_LANES(limits->was.load));
-        XB_PAGE_CELLS(page, xb_page_print(page, "%u", device->info.index), device->info.pci_bdf,
-                      device->setup.serial[0] != '\0' ? device->setup.serial : NULL,
-                      device->info.uuid, XB_LINK_LANES(xb_verdict_lanes(verdict)),
+        XB_PAGE_CELLS(page, xb_page_print(page, "%u", device->info.index),
+                      KNOWN(device->info.pci_bdf), KNOWN(device->setup.serial),
+                      KNOWN(device->info.uuid), XB_LINK_LANES(xb_verdict_lanes(verdict)),
                       least.length > 0 ? least.text : "what both ends can do (default)");
         for (size_t k = 0; k < XB_LINK_WAYS; k++)
-            XB_PAGE_CELLS(page, XB_RATE_TEXT(verdict->ways[k].measured),
+            XB_PAGE_CELLS(page,
+                          verdict->ways[k].measured > 0 ? XB_RATE_TEXT(verdict->ways[k].measured)
+                                                        : NULL,
                           limits_of(page, &verdict->ways[k], limits->was.rates[k]));
-        XB_PAGE_CELLS(page,
-                      health == NULL
-                          ? NULL
-                          : xb_page_print(page, "%u/%u", health->nvlinks_active,
-                                          health->nvlinks_active + health->nvlinks_inactive),
-                      counted ? xb_page_print(page, "%zu", (size_t)errors) : NULL,
+        const char *links = NULL;
+        if (health != NULL)
+            links = xb_page_print(page, "%u/%u", health->nvlinks_active,
+                                  health->nvlinks_active + health->nvlinks_inactive);
+        XB_PAGE_CELLS(page, links, counted ? xb_page_print(page, "%zu", (size_t)errors) : NULL,
                       xb_level_name(verdict->found.level));
     }
     xb_page_table_end(page);
@@ -81,18 +85,17 @@ static void write_reasons(struct xb_page *page, const struct xb_link_report *rep
     size_t count = 0;
     for (size_t i = 0; i < xb_link_subjects(report); i++) {
         const struct xb_link_subject of = xb_link_subject_at(report, i);
+        const char *name = xb_page_print(page, "GPU %u", of.gpu->index);
+        if (of.peer != NULL)
+            name = xb_page_print(page, "%s to %u", name, of.peer->index);
         XB_EACH (reason, of.found->reasons, of.found->reason_count) {
             if (count++ == 0)
                 xb_page_table_begin(page, "What was found", "Of|Level|Code|Text");
-            XB_PAGE_CELLS(page,
-                          of.peer == NULL
-                              ? xb_page_print(page, "GPU %u", of.gpu->index)
-                              : xb_page_print(page, "GPU %u to %u", of.gpu->index, of.peer->index),
-                          reason->accepted != NULL ? "accepted" : xb_level_name(reason->level),
-                          reason->code,
-                          reason->accepted == NULL
-                              ? reason->text
-                              : xb_page_print(page, "%s (%s)", reason->accepted, reason->text));
+            if (reason->accepted == NULL)
+                XB_PAGE_CELLS(page, name, xb_level_name(reason->level), reason->code, reason->text);
+            else
+                XB_PAGE_CELLS(page, name, "accepted", reason->code,
+                              xb_page_print(page, "%s (%s)", reason->accepted, reason->text));
         }
     }
     if (count > 0)
@@ -182,7 +185,6 @@ static void add_path(struct drawing *drawing, const struct xb_link_device *devic
     const struct xb_link_hop *hops = verdict->facts.hops;
     const struct xb_link_hop *top = &hops[verdict->facts.hop_count - 1];
     const char *level = xb_level_name(verdict->found.level);
-    /* A verdict that is OK has no other reasons. */
     bool is_accepted = verdict->found.level == XB_LEVEL_OK && verdict->found.reason_count > 0;
     size_t parent = top->has_upper ? take_node(drawing, top->upper, 0) : 0;
     if (drawing->nodes[parent].name == NULL)
