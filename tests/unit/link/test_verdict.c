@@ -598,6 +598,26 @@ TEST(five_percent_less_than_then_is_found_each_time_and_two_never)
     }
 }
 
+TEST(an_accepted_x8_slot_is_ok_each_time_and_x4_in_it_never)
+{
+    struct xb_error error;
+    uint64_t seed = 42;
+    for (unsigned i = 0; i < 200; i++) {
+        const unsigned width = i % 2 == 0 ? 8 : 4;
+        struct xb_link_attempt *attempt = &devices[0].attempts[0];
+        make_node(1, 1);
+        make_hop(attempt, 0, (struct xb_lanes){32, 16}, (struct xb_lanes){32, width});
+        attempt->rates[0] = attempt->rates[1] = width * 3.44e9 * (1 + 0.003 * normal(&seed));
+        verdicts[0].limits = (struct xb_link_limits){.width = {true, 8, XB_LIMIT_FILE}};
+        assert_int_equal(
+            xb_accept("XB-LINK-WIDTH", "x8", XB_LIMIT_FILE, &verdicts[0].limits, &error), XB_OK);
+        judge();
+        assert_int_equal(node.level, width == 8 ? XB_LEVEL_OK : XB_LEVEL_CRITICAL);
+        assert_string_equal(verdicts[0].found.reasons[0].code, "XB-LINK-WIDTH");
+        assert_true((verdicts[0].found.reasons[0].accepted != NULL) == (width == 8));
+    }
+}
+
 /* ---- parts ---- */
 
 TEST(orders_levels)
