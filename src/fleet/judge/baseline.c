@@ -167,7 +167,7 @@ static void name_model(struct xb_judging *judging, const struct model *model, do
                  figure->model != NULL ? figure->model : "any model", figure->name,
                  xb_fleet_percent_text(share, (char[64]){0}), share < 0 ? "lower" : "higher");
     if (!model->is_slower) {
-        XB_NOTE("%s, but so many nodes are so by chance: P %.2g.", words.text, p);
+        XB_NOTE("%s. That may be chance: P %.2g.", words.text, p);
         return;
     }
     for (size_t i = 0; i < model->count; i++)
