@@ -128,29 +128,29 @@ static void show_progress(const struct command *command, size_t index, const cha
 
 /* ---- the output ---- */
 
-/* The output may not replace what was read: a document, in a folder neither, or the names of the
- * expected nodes. */
+#define READ(option, path) (places[count++] = (struct xb_cli_place){(option), NULL, (path)})
+
+/* The output may not replace what was read: a document, in a folder neither, the names of the
+ * expected nodes, or the limits. */
 static enum xb_status open_output(struct command *command, struct xb_error *error)
 {
-    const struct xb_fleet *fleet = &command->fleet;
+    const struct xb_fleet *fleet = &command->fleet, *then = &command->then;
     const struct xb_config *config = command->config;
-    const struct xb_fleet *then = &command->then;
-    size_t count = 0;
     struct xb_cli_place *places = xb_new(
         5 + config->operand_count + fleet->source_count + then->source_count, sizeof *places);
+    size_t count = 0;
     places[count++] = (struct xb_cli_place){.option = "--output", .output = &command->to.output};
     places[count++] = (struct xb_cli_place){.option = "--json", .output = &command->to.json};
     for (size_t i = 0; i < config->operand_count; i++)
-        places[count++] = (struct xb_cli_place){.option = "FILE", .input = config->operands[i]};
+        READ("FILE", config->operands[i]);
     for (size_t i = 0; i < fleet->source_count; i++)
-        places[count++] = (struct xb_cli_place){.option = "FILE", .input = fleet->sources[i].path};
-    places[count++] =
-        (struct xb_cli_place){.option = "--limits", .input = command->request.limits_path};
-    places[count++] = (struct xb_cli_place){"--baseline", NULL, command->request.baseline_path};
+        READ("FILE", fleet->sources[i].path);
     for (size_t i = 0; i < then->source_count; i++)
-        places[count++] = (struct xb_cli_place){"--baseline", NULL, then->sources[i].path};
+        READ("--baseline", then->sources[i].path);
+    READ("--baseline", command->request.baseline_path);
+    READ("--limits", command->request.limits_path);
     if (command->expected_file)
-        places[count++] = (struct xb_cli_place){"--expect-hosts", NULL, command->expect_hosts};
+        READ("--expect-hosts", command->expect_hosts);
     enum xb_status status = xb_cli_open_places(places, count, 0, error);
     free(places);
     return status;

@@ -19,17 +19,7 @@
 
 /* ---- what is the same in both fleets ---- */
 
-/* One of the two fleets: the places in `all` of its GPUs and figures, by their numbers. SIZE_MAX:
- * it does not count. */
-struct side {
-    struct xb_fleet *fleet;
-    size_t *gpus, *figures;
-};
-
-/* A node or a GPU then and now; NULL where it is not there. */
-struct both {
-    const void *of[2];
-};
+enum { THEN, NOW, BOTH };
 
 /* A version: how many tell it then and now, where it changed, where as on the first of these. */
 struct change {
@@ -37,17 +27,47 @@ struct change {
     size_t known, changed, alike;
 };
 
+/* Both fleets, and one that has all of their nodes, GPUs and figures, each once. */
 struct comparing {
-    struct xb_fleet all; /* has all nodes, GPUs and figures of both, each once */
-    struct side then, now;
-    struct both *nodes, *gpus; /* by their places in `all` */
+    struct xb_fleet all, *fleets[BOTH];
+    /* By the numbers in a fleet: the number in `all`; SIZE_MAX: it does not count. */
+    size_t *gpus[BOTH], *figures[BOTH];
+    /* By the numbers in `all`: the thing in a fleet; NULL: it is not there. */
+    const struct xb_fleet_node **nodes[BOTH];
+    const struct xb_fleet_gpu **places[BOTH];
     struct change driver, kernel, vbios;
 };
 
-/* The node in what both have. */
-static struct xb_fleet_node *add_node(struct comparing *comparing, const char *name)
+/* Adds what one of the fleets has to `all`. */
+static void add_side(struct xb_judging *judging, struct comparing *comparing, int side)
 {
-    return xb_fleet_add_node(&comparing->all, &(const struct xb_fleet_node){.name = name});
+    const struct xb_fleet *fleet = comparing->fleets[side];
+    size_t *gpus = comparing->gpus[side] = XB_SCRATCH(judging, fleet->gpu_count, sizeof *gpus);
+    size_t *figures = comparing->figures[side] =
+        XB_SCRATCH(judging, fleet->figure_count, sizeof *figures);
+    struct xb_fleet_node **nodes = XB_SCRATCH(judging, fleet->node_count, sizeof(void *));
+    size_t nodes_of_both = comparing->fleets[THEN]->node_count + comparing->fleets[NOW]->node_count;
+    size_t gpus_of_both = comparing->fleets[THEN]->gpu_count + comparing->fleets[NOW]->gpu_count;
+    comparing->nodes[side] = XB_SCRATCH(judging, nodes_of_both, sizeof(void *));
+    comparing->places[side] = XB_SCRATCH(judging, gpus_of_both, sizeof(void *));
+    for (size_t i = 0; i < fleet->node_count; i++) {
+        const struct xb_fleet_node named = {.name = fleet->nodes[i]->name};
+        nodes[i] = xb_fleet_add_node(&comparing->all, &named);
+        comparing->nodes[side][nodes[i]->number] = fleet->nodes[i];
+    }
+    for (size_t i = 0; i < fleet->gpu_count; i++) {
+        const struct xb_fleet_gpu *gpu = fleet->gpus[i];
+        const struct xb_fleet_gpu place = {
+            .node = nodes[gpu->node->number], .index = gpu->index, .pci_bdf = gpu->pci_bdf};
+        gpus[i] = gpu->is_gone ? SIZE_MAX : xb_fleet_add_gpu(&comparing->all, &place)->number;
+        if (!gpu->is_gone)
+            comparing->places[side][gpus[i]] = gpu;
+    }
+    for (size_t i = 0; i < fleet->figure_count; i++) {
+        struct xb_fleet_figure figure = *fleet->figures[i];
+        figure.driver = figure.link = NULL; /* they may have changed, and the values with them */
+        figures[i] = xb_fleet_add_figure(&comparing->all, &figure)->number;
+    }
 }
 
 /* ---- what was measured in both ---- */
@@ -67,32 +87,32 @@ XB_COMPARER(by_figure, struct measured, XB_BY(figure), XB_BY(value->gpu->node->n
             XB_BY(peer))
 XB_POINTER_COMPARER(by_index, struct xb_fleet_gpu, XB_BY(node->number), XB_BY(index))
 
-/* Lists the values of GPUs that count. A peer has its index alone, and
- * that changes where a GPU before it is gone. */
-static size_t list_measured(struct xb_judging *judging, const struct side *side, bool is_now,
+/* Lists the values of GPUs that count. A peer has its index alone, and that changes where a GPU
+ * before it is gone. */
+static size_t list_measured(struct xb_judging *judging, const struct comparing *comparing, int side,
                             struct measured *list)
 {
-    const struct xb_fleet *fleet = side->fleet;
+    const struct xb_fleet *fleet = comparing->fleets[side];
+    const size_t *places = comparing->gpus[side];
     const struct xb_fleet_gpu **gpus = XB_SCRATCH(judging, fleet->gpu_count, sizeof(void *));
     size_t count = 0, listed = 0;
     for (size_t i = 0; i < fleet->gpu_count; i++)
-        if (side->gpus[i] != SIZE_MAX)
+        if (places[i] != SIZE_MAX)
             gpus[count++] = fleet->gpus[i];
     qsort(gpus, count, sizeof(void *), by_index);
     XB_EACH (value, fleet->values, fleet->value_count) {
         const struct xb_fleet_gpu key = {.node = value->gpu->node, .index = (unsigned)value->peer};
-        const struct xb_fleet_gpu *gpu = value->gpu, *sought = &key, **peer = NULL;
+        const struct xb_fleet_gpu *sought = &key, **peer = NULL;
         if (value->peer >= 0)
             peer = bsearch(&sought, gpus, count, sizeof(void *), by_index);
-        if (side->gpus[gpu->number] != SIZE_MAX && (value->peer < 0 || peer != NULL) &&
+        if (places[value->gpu->number] != SIZE_MAX && (value->peer < 0 || peer != NULL) &&
             value->value > 0 && isfinite(value->value))
             list[listed++] =
-                (struct measured){side->figures[value->figure->number],
-                                  side->gpus[gpu->number],
-                                  peer != NULL ? side->gpus[(*peer)->number] : SIZE_MAX,
-                                  is_now,
-                                  value,
-                                  0};
+                (struct measured){.figure = comparing->figures[side][value->figure->number],
+                                  .gpu = places[value->gpu->number],
+                                  .peer = peer != NULL ? places[(*peer)->number] : SIZE_MAX,
+                                  .is_now = side == NOW,
+                                  .value = value};
     }
     return listed;
 }
@@ -227,11 +247,11 @@ static void name_each(struct xb_judging *judging, const struct model *model, dou
 static void compare_values(struct xb_judging *judging, const struct comparing *comparing)
 {
     const double alpha = judging->judgement->request.alpha;
-    size_t most = comparing->then.fleet->value_count + judging->fleet->value_count, models = 0;
+    size_t most = comparing->fleets[THEN]->value_count + judging->fleet->value_count, models = 0;
     struct measured *list = XB_SCRATCH(judging, most, sizeof *list);
     double *scratch = XB_SCRATCH(judging, most, sizeof *scratch);
-    size_t count = list_measured(judging, &comparing->then, false, list);
-    count += list_measured(judging, &comparing->now, true, list + count);
+    size_t count = list_measured(judging, comparing, THEN, list);
+    count += list_measured(judging, comparing, NOW, list + count);
     count = judging->judgement->compared = keep_both(list, count);
     struct model *all = XB_SCRATCH(judging, count, sizeof *all);
     double *p = XB_SCRATCH(judging, count, sizeof *p);
@@ -280,38 +300,34 @@ static void tell_change(struct xb_words *words, const struct change *change, con
                      change->known, of);
 }
 
+static void note_names(struct xb_judging *judging, const char *what, const char *const *names,
+                       size_t count)
+{
+    if (count > 0)
+        XB_NOTE("%s: %zu, %s.", what, count, XB_FLEET_NAMES(names, count));
+}
+
 static void compare_nodes(struct xb_judging *judging, struct comparing *comparing)
 {
     const size_t count = comparing->all.node_count;
     const char **missing = XB_SCRATCH(judging, count, sizeof(char *));
     const char **new = XB_SCRATCH(judging, count, sizeof(char *));
     size_t missing_count = 0, new_count = 0;
-    XB_EACH (both, comparing->nodes, count) {
-        const struct xb_fleet_node *then = both->of[0], *now = both->of[1];
-        if (then == NULL)
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_fleet_node *then = comparing->nodes[THEN][i];
+        const struct xb_fleet_node *now = comparing->nodes[NOW][i];
+        if (then == NULL) {
             new[new_count++] = now->name;
-        if (now == NULL)
+        } else if (now == NULL) {
             missing[missing_count++] = then->name;
-        if (then == NULL || now == NULL)
-            continue;
-        judging->judgement->compared_nodes++;
-        add_change(&comparing->driver, then->driver, now->driver);
-        add_change(&comparing->kernel, then->kernel, now->kernel);
+        } else {
+            judging->judgement->compared_nodes++;
+            add_change(&comparing->driver, then->driver, now->driver);
+            add_change(&comparing->kernel, then->kernel, now->kernel);
+        }
     }
-    if (missing_count > 0)
-        XB_NOTE("Nodes of the baseline without a file here: %zu, %s.", missing_count,
-                XB_FLEET_NAMES(missing, missing_count));
-    if (new_count > 0)
-        XB_NOTE("Nodes that are not in the baseline: %zu, %s.", new_count,
-                XB_FLEET_NAMES(new, new_count));
-}
-
-static void note_gpus(struct xb_judging *judging, size_t count, const struct xb_fleet_gpu *first,
-                      const char *what)
-{
-    if (count > 0)
-        XB_NOTE("GPUs %s: %zu (first: %.64s GPU %u).", what, count, first->node->name,
-                first->index);
+    note_names(judging, "Nodes of the baseline without a file here", missing, missing_count);
+    note_names(judging, "Nodes that are not in the baseline", new, new_count);
 }
 
 /* Names nodes of which GPUs are gone. A GPU that was replaced has no past. */
@@ -319,70 +335,51 @@ static void compare_gpus(struct xb_judging *judging, struct comparing *comparing
 {
     const size_t count = comparing->all.gpu_count;
     struct xb_fleet_judgement *judgement = judging->judgement;
-    const struct xb_fleet_gpu *new = NULL, *replaced = NULL;
-    const struct both **gone = XB_SCRATCH(judging, count, sizeof(void *));
+    const char **new = XB_SCRATCH(judging, count, sizeof(char *));
+    const char **replaced = XB_SCRATCH(judging, count, sizeof(char *));
+    size_t *gone = XB_SCRATCH(judging, count, sizeof *gone);
     size_t new_count = 0, replaced_count = 0, gone_count = 0;
     struct xb_node_tally tally = xb_node_tally_open(judging);
     for (size_t i = 0; i < count; i++) {
-        const struct both *both = &comparing->gpus[i];
-        const struct both *node = &comparing->nodes[comparing->all.gpus[i]->node->number];
-        const struct xb_fleet_gpu *then = both->of[0], *now = both->of[1];
-        if (node->of[0] == NULL || node->of[1] == NULL)
+        const struct xb_fleet_gpu *then = comparing->places[THEN][i];
+        const struct xb_fleet_gpu *now = comparing->places[NOW][i], *any = now ? now : then;
+        const size_t node = comparing->all.gpus[i]->node->number;
+        const char *name =
+            xb_arena_print(&judging->scratch, "%.40s GPU %u", any->node->name, any->index);
+        if (comparing->nodes[THEN][node] == NULL || comparing->nodes[NOW][node] == NULL)
             continue;
         if (then == NULL) {
-            new = new_count++ == 0 ? now : new;
+            new[new_count++] = name;
         } else if (now == NULL) {
-            gone[gone_count++] = both;
-            xb_node_tally_add(&tally, node->of[1]);
+            gone[gone_count++] = i;
+            xb_node_tally_add(&tally, comparing->nodes[NOW][node]);
         } else if (differ(then->uuid, now->uuid) || differ(then->serial, now->serial)) {
-            comparing->now.gpus[now->number] = SIZE_MAX;
-            replaced = replaced_count++ == 0 ? now : replaced;
+            replaced[replaced_count++] = name;
+            comparing->gpus[NOW][now->number] = SIZE_MAX;
         } else {
             judgement->compared_gpus++;
             add_change(&comparing->vbios, then->vbios, now->vbios);
         }
     }
     for (size_t i = 0; i < gone_count; i++) {
-        const struct xb_fleet_gpu *then = gone[i]->of[0];
+        const struct xb_fleet_gpu *then = comparing->places[THEN][gone[i]];
         XB_NAME(XB_FLEET_BELOW_BASELINE,
-                comparing->nodes[add_node(comparing, then->node->name)->number].of[1], NULL,
+                comparing->nodes[NOW][comparing->all.gpus[gone[i]]->node->number], NULL,
                 xb_fleet_is_together(tally.count, judgement->compared_nodes),
                 "GPU %u (%.32s) was there when accepted, and is not here", then->index,
                 then->pci_bdf != NULL ? then->pci_bdf : "PCI address not known");
     }
-    note_gpus(judging, replaced_count, replaced, "that were replaced, and are not compared");
-    note_gpus(judging, new_count, new, "that are new on nodes of the baseline");
+    note_names(judging, "GPUs that were replaced, and are not compared", replaced, replaced_count);
+    note_names(judging, "GPUs that are new on nodes of the baseline", new, new_count);
 }
 
 /* ---- all of it ---- */
 
-/* Adds what a fleet has to what both have. */
-static void add_side(struct xb_judging *judging, struct comparing *comparing, struct side *side)
-{
-    const struct xb_fleet *fleet = side->fleet;
-    side->gpus = XB_SCRATCH(judging, fleet->gpu_count, sizeof *side->gpus);
-    side->figures = XB_SCRATCH(judging, fleet->figure_count, sizeof *side->figures);
-    for (size_t i = 0; i < fleet->node_count; i++)
-        (void)add_node(comparing, fleet->nodes[i]->name);
-    for (size_t i = 0; i < fleet->gpu_count; i++) {
-        const struct xb_fleet_gpu *gpu = fleet->gpus[i];
-        const struct xb_fleet_gpu place = {.node = add_node(comparing, gpu->node->name),
-                                           .index = gpu->index,
-                                           .pci_bdf = gpu->pci_bdf};
-        side->gpus[i] = gpu->is_gone ? SIZE_MAX : xb_fleet_add_gpu(&comparing->all, &place)->number;
-    }
-    for (size_t i = 0; i < fleet->figure_count; i++) {
-        struct xb_fleet_figure figure = *fleet->figures[i];
-        figure.driver = figure.link = NULL; /* they may have changed, and the values with them */
-        side->figures[i] = xb_fleet_add_figure(&comparing->all, &figure)->number;
-    }
-}
-
 void xb_fleet_compare_baseline(struct xb_judging *judging)
 {
-    struct xb_fleet_judgement *judgement = judging->judgement, ignored = {.fleet = NULL};
-    struct xb_judging then = {.fleet = judgement->request.baseline, .judgement = &ignored};
-    struct comparing comparing = {.then = {then.fleet}, .now = {judging->fleet}};
+    struct xb_fleet_judgement ignored = {.fleet = NULL};
+    struct xb_judging then = {.fleet = judging->judgement->request.baseline, .judgement = &ignored};
+    struct comparing comparing = {.fleets = {then.fleet, judging->fleet}};
     struct xb_words changed = {.length = 0};
     size_t faults = 0;
     if (then.fleet == NULL)
@@ -390,28 +387,16 @@ void xb_fleet_compare_baseline(struct xb_judging *judging)
     xb_fleet_join_moved(&then);
     xb_fleet_take_newest(&then);
     xb_fleet_open(&comparing.all);
-    add_side(judging, &comparing, &comparing.then);
-    add_side(judging, &comparing, &comparing.now);
-    comparing.nodes = XB_SCRATCH(judging, comparing.all.node_count, sizeof *comparing.nodes);
-    comparing.gpus = XB_SCRATCH(judging, comparing.all.gpu_count, sizeof *comparing.gpus);
-    for (int is_now = 0; is_now < 2; is_now++) {
-        const struct side *side = is_now ? &comparing.now : &comparing.then;
-        for (size_t i = 0; i < side->fleet->node_count; i++) {
-            struct xb_fleet_node *node = side->fleet->nodes[i];
-            comparing.nodes[add_node(&comparing, node->name)->number].of[is_now] = node;
-        }
-        for (size_t i = 0; i < side->fleet->gpu_count; i++)
-            if (side->gpus[i] != SIZE_MAX)
-                comparing.gpus[side->gpus[i]].of[is_now] = side->fleet->gpus[i];
-    }
+    add_side(judging, &comparing, THEN);
+    add_side(judging, &comparing, NOW);
     compare_nodes(judging, &comparing);
     compare_gpus(judging, &comparing);
+    compare_values(judging, &comparing);
     tell_change(&changed, &comparing.driver, "driver", "nodes");
     tell_change(&changed, &comparing.kernel, "kernel", "nodes");
     tell_change(&changed, &comparing.vbios, "VBIOS", "GPUs");
     if (changed.length > 0)
         XB_NOTE("Changed since the baseline: %s.", changed.text);
-    compare_values(judging, &comparing);
     XB_EACH (complaint, then.fleet->complaints, then.fleet->complaint_count)
         faults += xb_fleet_code_is_bad(complaint->code);
     if (faults > 0)

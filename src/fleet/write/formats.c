@@ -88,17 +88,18 @@ static void list_cells(const struct xb_fleet_finding *finding, const char *code,
     memcpy(cells, all, sizeof all);
 }
 
-static void put_line(FILE *stream, const struct xb_fleet_finding *of, const char *code, double then)
+static void put_line(FILE *stream, const struct xb_fleet_finding *of, const char *code, double then,
+                     bool is_head)
 {
     struct xb_csv_line line = {.stream = stream};
     struct xb_arena *arena = NULL;
     struct cell cells[CELLS];
     list_cells(of, code, then, cells, &arena);
     for (size_t k = 0; k < CELLS; k++)
-        if (cells[k].kind == NUMBER)
+        if (cells[k].kind == NUMBER && !is_head)
             xb_csv_put_number(&line, true, cells[k].number);
         else
-            xb_csv_put(&line, cells[k].text);
+            xb_csv_put(&line, is_head ? cells[k].name : cells[k].text);
     xb_csv_end(&line);
     xb_arena_free(arena);
 }
@@ -107,20 +108,14 @@ enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement 
                                   struct xb_error *error)
 {
     static const struct xb_fleet_node nobody;
-    const struct xb_fleet_finding nothing = {.node = &nobody};
-    struct cell cells[CELLS];
-    struct xb_csv_line line = {.stream = stream};
     size_t count = 0;
-    list_cells(&nothing, "", 0, cells, &(struct xb_arena *){NULL});
-    for (size_t k = 0; k < CELLS; k++)
-        xb_csv_put(&line, cells[k].name);
-    xb_csv_end(&line);
-    for (size_t i = 0; i < judgement->finding_count; i++) {
-        const struct xb_fleet_finding *of = &judgement->findings[i];
-        bool by_past = of->code == XB_FLEET_ALL_SLOWER || of->code == XB_FLEET_BELOW_BASELINE;
-        put_line(stream, of, xb_fleet_sayings[of->code].name, by_past ? of->centre : (double)NAN);
-    }
     struct row *rows = list_values(judgement, &count);
+    put_line(stream, &(const struct xb_fleet_finding){.node = &nobody}, "", 0, true);
+    XB_EACH (of, judgement->findings, judgement->finding_count) {
+        bool by_past = of->code == XB_FLEET_ALL_SLOWER || of->code == XB_FLEET_BELOW_BASELINE;
+        put_line(stream, of, xb_fleet_sayings[of->code].name, by_past ? of->centre : (double)NAN,
+                 false);
+    }
     for (size_t i = 0; i < count && !ferror(stream); i++) {
         const struct xb_fleet_value *own = rows[i].value;
         double centre = judgement->siblings[rows[i].place].centre;
@@ -133,7 +128,7 @@ enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement 
                                             .deviation = own->value / centre - 1,
                                             .spreads = (double)NAN,
                                             .p = (double)NAN};
-        put_line(stream, &of, "", own->then > 0 ? own->then : (double)NAN);
+        put_line(stream, &of, "", own->then > 0 ? own->then : (double)NAN, false);
     }
     free(rows);
     return xb_stream_finish(stream, "the CSV", error);
