@@ -187,6 +187,9 @@ enum xb_pcie_counter {
 };
 #define XB_PCIE_COUNTERS 12
 
+/* In struct xb_device_health's words: somebody set clocks, or a limit for them. */
+#define XB_CLOCKS_ARE_SET "application clocks setting"
+
 /* What a vendor's management library adds about a device. Every field may be unknown. */
 struct xb_device_health {
     bool replays_known;
@@ -197,10 +200,13 @@ struct xb_device_health {
     uint32_t bytes_sent, bytes_received; /* by the device over its PCIe link */
     bool clocks_known;
     unsigned sm_clock_mhz, memory_clock_mhz;
-    unsigned memory_clock_best_mhz; /* 0 where unknown */
+    unsigned sm_clock_best_mhz, memory_clock_best_mhz; /* 0 where unknown */
     bool throttle_known;
     bool slowed_by_hardware; /* heat or power brake by the hardware now: no setting of a user's */
     char throttle[128]; /* reasons for which clocks are below their best now, in words; "" none */
+    bool temperature_known, power_known;
+    unsigned temperature_c; /* of the GPU, degrees Celsius */
+    double power_w;         /* of the board; NVML's is a mean of up to a second */
     bool nvlinks_known; /* how many are active and inactive; of each link only where it is known */
     unsigned nvlinks_active, nvlinks_inactive;
     struct xb_nvlink nvlinks[XB_NVLINKS]; /* by their numbers */
@@ -212,7 +218,8 @@ enum xb_health_part {
     XB_HEALTH_TRAFFIC = 2,  /* and of the counts retrains alone; 0.4 ms */
     XB_HEALTH_CLOCKS = 4,   /* and what slows them; 5 ms */
     XB_HEALTH_NVLINKS = 8,  /* up to 15 ms */
-    XB_HEALTH_ALL = 15
+    XB_HEALTH_ALL = 15,     /* and not */
+    XB_HEALTH_POWER = 16    /* and temperature */
 };
 
 enum xb_switch { XB_SWITCH_UNKNOWN, XB_SWITCH_ON, XB_SWITCH_OFF };
@@ -322,7 +329,7 @@ struct xb_backend {
      * a backend has no such library. */
     void (*device_health)(struct xb_driver *driver, unsigned index, unsigned parts,
                           struct xb_device_health *health);
-    /* Reads how the device is built and set, as far as the library tells. Takes milliseconds. */
+    /* Reads how the device is built and set, from the same library. Milliseconds. */
     void (*device_setup)(struct xb_driver *driver, unsigned index, struct xb_device_setup *setup);
 
     /* ---- device ---- */

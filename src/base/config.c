@@ -85,16 +85,19 @@ static enum xb_status parse_choices(struct xb_value *value, struct xb_arena **me
 {
     const struct xb_option *option = value->option;
     const char *text = value->text;
-    size_t count = 1;
-    for (const char *c = text; *c != '\0'; c++)
+    const struct xb_word_list before = value->words;
+    size_t count = before.count + 1;
+    for (const char *c = text; *c != '\0' && !option->repeats; c++)
         count += *c == ',';
     if (option->takes_one && count > 1)
         return XB_FAIL(error, XB_ERR_USAGE, "--%s takes one word", option->name);
     value->words.items = xb_arena_new(memory, count * sizeof(char *));
+    for (size_t i = 0; i < before.count; i++)
+        value->words.items[i] = before.items[i];
     size_t length = strlen(text);
     char *rest = memcpy(xb_arena_new(memory, length + 1), text, length);
     while (rest != NULL) {
-        char *word = strsep(&rest, ",");
+        char *word = strsep(&rest, option->repeats ? "" : ",");
         if (word[0] == '\0')
             return XB_FAIL(error, XB_ERR_USAGE,
                            "--%s: \"%.80s\" has an empty place; give words with single commas "
@@ -260,7 +263,7 @@ static enum xb_status parse_arguments(struct xb_config *config, const struct tab
                            option->name, option->name, option->argument);
         if (code == '?')
             return XB_FAIL(error, XB_ERR_USAGE, "option --%s takes no argument", option->name);
-        if (value->given)
+        if (value->given && !option->repeats)
             return XB_FAIL(error, XB_ERR_USAGE, "option --%s is given twice; give it once",
                            option->name);
         value->given = true;

@@ -81,9 +81,9 @@ struct xb_field {
     XB_ROW(key_, OBJECT, XB_AT(type, member), .fields = (fields_), ##__VA_ARGS__)
 /* An object of its own in the JSON for members that lie in the same struct. */
 #define XB_PART(key_, fields_, ...) XB_ROW(key_, OBJECT, .fields = (fields_), ##__VA_ARGS__)
-#define XB_ITEMS(key_, type, member, count_, most_, fields_)                                       \
+#define XB_ITEMS(key_, type, member, count_, most_, fields_, ...)                                  \
     XB_ROW(key_, ITEMS, XB_AT(type, member), .size = sizeof(((type *)0)->member[0]),               \
-           .count = offsetof(type, count_), .most = (most_), .fields = (fields_))
+           .count = offsetof(type, count_), .most = (most_), .fields = (fields_), ##__VA_ARGS__)
 #define XB_LIST(key_, type, member, count_, most_, fields_, ...)                                   \
     XB_ROW(key_, LIST, XB_AT(type, member), .size = sizeof(*((type *)0)->member),                  \
            .count = offsetof(type, count_), .most = (most_), .fields = (fields_), ##__VA_ARGS__)

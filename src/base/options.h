@@ -36,6 +36,7 @@ struct xb_option {
     const char *const *offered;
     const char *const *(*offers)(void);
     bool takes_one;            /* for CHOICES: a single word */
+    bool repeats;              /* for CHOICES: given once for each word, which may have commas */
     uint64_t minimum, maximum; /* for COUNT, COUNTS, SIZE and SIZES */
     bool selects; /* it decides which cases there are or where results go, not how they are
                      measured: files that differ in it can be compared. A flag does */

@@ -31,7 +31,7 @@ static const struct xb_option option_limits = {
             "place of the limits that they were measured under.",
 };
 static const struct xb_option option_baseline = {
-    XB_FILE("baseline", "FOLDER"),
+    XB_FILE("baseline", "FILE"),
     .help = "What the nodes wrote when you accepted them: a file or a folder. fleet names what is "
             "below 0.95 of its own value there, and models that got slower on all nodes.",
 };

@@ -4,12 +4,15 @@
 #include "cli/command.h"
 #include "backends/registry.h"
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "base/interrupt.h"
+#include "base/json_read.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "cli/places.h"
 #include "machine/environment.h"
 #include "machine/node.h"
+#include "record/record.h"
 #include "report.h"
 #include "session.h"
 #include "xferbench/version.h"
@@ -41,6 +44,11 @@ static const struct xb_option option_attempts = {
 static const struct xb_option option_deadline = {
     XB_DURATION("deadline"), .default_text = "30s",
     .help = "Finish within this time, even if a GPU hangs: what is not tested by then is UNKNOWN."};
+static const struct xb_option option_duration = {
+    XB_DURATION("duration"),
+    .help = "Between two tests load all GPUs at once for this time, of 10s or more: copies both "
+            "ways, beside kernels, between GPUs, and a rest each minute, with a line each. "
+            "--deadline is then the time for all else."};
 static const struct xb_option option_expect = {
     XB_TEXT("expect", "LINK"),
     .help = "What the link must reach under load: gen5x16, gen4 or x8. Less is CRITICAL."};
@@ -61,6 +69,16 @@ static const struct xb_option option_limits = {
     XB_FILE("limits", "FILE"),
     .help = "Limits by model of GPU and link, a JSON file (docs/limits.schema.json). Order: "
             "command line, then this file, then defaults."};
+static const struct xb_option option_accept = {
+    XB_CHOICE("accept", "CODE=REASON"), .repeats = true, .selects = true,
+    .help = "Accept what is so by design: a finding of that code is told with the reason, and no "
+            "longer counts. Give it once for each code. XB-LINK-WIDTH and XB-LINK-SPEED need "
+            "--expect or --baseline beside it, so that less is still found."};
+static const struct xb_option option_baseline = {
+    XB_FILE("baseline", "FILE"),
+    .help = "Compare with what the node was when it was accepted: a file that --json wrote then, "
+            "of a node that was OK. A missing or another GPU, fewer lanes, a lower rate, fewer "
+            "NVLinks and more than 4 % less bandwidth are told."};
 static const struct xb_option option_format = XB_FORMAT_OPTION(
     formats,
     "table, for people; nagios, one line with performance data; nhc, silent unless something "
@@ -74,17 +92,20 @@ static const struct xb_option option_verbose = {
     .help =
         "Print the details of every GPU, and each pair. Without it only of GPUs that are not OK."};
 const struct xb_option *const xb_link_rows[] = {
-    &xb_option_backend,    &option_device,   &option_no_peers,  &option_count,
-    &option_size,          &option_attempts, &option_deadline,  &xb_option_start_at,
-    &option_expect,        &option_min_h2d,  &option_min_d2h,   &option_min_peer,
-    &option_limits,        &option_format,   &xb_option_output, &option_json,
-    &xb_option_json_lines, &option_verbose,  XB_OPTIONS_OF_ALL};
+    &xb_option_backend,  &option_device,    &option_no_peers, &option_count,
+    &option_size,        &option_attempts,  &option_duration, &option_deadline,
+    &xb_option_start_at, &option_expect,    &option_min_h2d,  &option_min_d2h,
+    &option_min_peer,    &option_limits,    &option_accept,   &option_baseline,
+    &option_format,      &xb_option_output, &option_json,     &xb_option_json_lines,
+    &option_verbose,     XB_OPTIONS_OF_ALL};
 
 /* The whole command. */
 struct command {
     /* What is asked of it, texts as they were written; the rest is asked of the session. */
     const char *min_h2d, *min_d2h, *min_peer; /* NULL where not given */
-    const char *start_at, *expect, *limits, *output_path, *json_path, *json_lines;
+    const char *start_at, *expect, *limits, *baseline, *output_path, *json_path, *json_lines;
+    struct xb_word_list accepted;
+    uint64_t bytes; /* of a copy */
     bool verbose;
     uint64_t count; /* 0: not given */
     double deadline;
@@ -92,6 +113,7 @@ struct command {
     char line[512]; /* as the user called it, cut to this */
     const struct xb_config *config;
     struct xb_limits_file *file;
+    struct xb_link_file then;
     struct xb_link_session *session;
     struct xb_output output, json;
     struct xb_json_place json_place;
@@ -104,16 +126,17 @@ struct command {
 static const struct xb_option_field *const fields = XB_FIELDS(
     BIND(min_h2d, &option_min_h2d), BIND(min_d2h, &option_min_d2h),
     BIND(min_peer, &option_min_peer), BIND(start_at, &xb_option_start_at),
-    BIND(expect, &option_expect), BIND(limits, &option_limits),
+    BIND(expect, &option_expect), BIND(limits, &option_limits), BIND(accepted, &option_accept),
+    BIND(baseline, &option_baseline), BIND(bytes, &option_size),
     BIND(output_path, &xb_option_output), BIND(json_path, &option_json),
     BIND(json_lines, &xb_option_json_lines), BIND(verbose, &option_verbose),
     BIND(count, &option_count), BIND(deadline, &option_deadline), BIND(format, &option_format));
 
 #define BIND_SESSION(member, row) XB_BIND(struct xb_link_session, member, row)
-static const struct xb_option_field *const session_fields =
-    XB_FIELDS(BIND_SESSION(backend_name, &xb_option_backend),
-              BIND_SESSION(device_text, &option_device), BIND_SESSION(size_text, &option_size),
-              BIND_SESSION(no_peers, &option_no_peers), BIND_SESSION(attempts, &option_attempts));
+static const struct xb_option_field *const session_fields = XB_FIELDS(
+    BIND_SESSION(backend_name, &xb_option_backend), BIND_SESSION(device_text, &option_device),
+    BIND_SESSION(size_text, &option_size), BIND_SESSION(no_peers, &option_no_peers),
+    BIND_SESSION(duration, &option_duration), BIND_SESSION(attempts, &option_attempts));
 
 /* Reads "48.5" in GB/s as a size of so many GB: xb_size_parse() is the one reader of numbers. */
 static enum xb_status read_rate(const char *option, const char *given, struct xb_limit *limit,
@@ -135,18 +158,78 @@ static enum xb_status read_rate(const char *option, const char *given, struct xb
     return XB_OK;
 }
 
+/* Reads the acceptances, "CODE=REASON" each; the words stay the configuration's. */
+static enum xb_status read_accepted(const struct command *command, struct xb_link_limits *limits,
+                                    struct xb_error *error)
+{
+    for (size_t i = 0; i < command->accepted.count; i++) {
+        const char *word = command->accepted.items[i], *is = strchr(word, '=');
+        char code[64];
+        struct xb_error detail;
+        snprintf(code, sizeof code, "%.*s", is != NULL ? (int)(is - word) : 63, word);
+        if (xb_accept(code, is != NULL ? is + 1 : "", XB_LIMIT_COMMAND_LINE, limits, &detail) !=
+            XB_OK)
+            return XB_FAIL(error, XB_ERR_USAGE, "--accept: %s", detail.message);
+    }
+    struct xb_error detail;
+    if (command->baseline == NULL &&
+        xb_accept_check(limits, "give --expect, such as --expect gen4x8, or --baseline", &detail) !=
+            XB_OK)
+        return XB_FAIL(error, XB_ERR_USAGE, "--accept: %s", detail.message);
+    return XB_OK;
+}
+
+/* Reads the file of --baseline: of a node that was OK, with copies as large as these. */
+static enum xb_status read_baseline(struct command *command, struct xb_error *error)
+{
+    const char *path = command->baseline;
+    struct xb_link_file *baseline = &command->then;
+    struct xb_json_reader reader = {.place = {.path = path}};
+    char *text = NULL;
+    size_t length = 0;
+    XB_TRY(xb_file_text_read(path, XB_RECORD_LARGEST_BYTES, true, &text, &length, error));
+    cJSON *tree = xb_json_read(&reader, text, length);
+    free(text);
+    *error = reader.error;
+    enum xb_status status =
+        tree != NULL ? xb_link_report_of_tree(path, tree, baseline, error) : reader.error.status;
+    const cJSON *config = cJSON_GetObjectItemCaseSensitive(tree, "config");
+    const double size = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(config, "size"));
+    cJSON_Delete(tree);
+    XB_TRY(status);
+    if (baseline->report.level != XB_LEVEL_OK)
+        return XB_FAIL(
+            error, XB_ERR_USAGE,
+            "%s: its node is %s: accept what is so by design, mend the rest, and measure "
+            "a baseline that is OK",
+            path, xb_level_name(baseline->report.level));
+    if (size != (double)command->bytes) /* or it is not known */
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "%s: was not measured with the same --size: its bandwidths cannot be "
+                       "compared",
+                       path);
+    command->session->baseline = &baseline->report;
+    return XB_OK;
+}
+
+/* Shorter turns of load have hardly a reading. */
+#define SHORTEST_SOAK_S 10.0
+
 static enum xb_status prepare(struct command *command, struct xb_error *error)
 {
     struct xb_link_session *session = command->session;
     struct xb_link_limits *limits = &session->limits;
     xb_config_fill(command->config, session_fields, session);
     session->sysfs = XB_PCI_DEVICES;
+    if (session->duration > 0 && session->duration < SHORTEST_SOAK_S)
+        return XB_FAIL(error, XB_ERR_USAGE, "--duration: give %.0fs or more", SHORTEST_SOAK_S);
     session->spacing = 1;
     XB_TRY(xb_backend_check_name(session->backend_name, error));
     XB_TRY(xb_node_check(error));
     XB_TRY(xb_node_find(&command->node, error));
     xb_host_facts_read(&command->host);
     XB_TRY(xb_start_at_read(command->start_at, session->deadline, &session->start_at, error));
+    session->deadline += session->duration;
     XB_TRY(read_rate("min-h2d", command->min_h2d, &limits->min_h2d, error));
     XB_TRY(read_rate("min-d2h", command->min_d2h, &limits->min_d2h, error));
     XB_TRY(read_rate("min-peer", command->min_peer, &limits->min_peer, error));
@@ -155,7 +238,9 @@ static enum xb_status prepare(struct command *command, struct xb_error *error)
     if (command->limits != NULL)
         XB_TRY(xb_limits_file_open(command->limits, &command->file, error));
     session->file = command->file;
-    return XB_OK;
+    XB_TRY(read_accepted(command, limits, error));
+    session->node = command->node.name;
+    return command->baseline != NULL ? read_baseline(command, error) : XB_OK;
 }
 
 /* Opens outputs before anything is measured: a user must not learn afterwards that nothing can be
@@ -175,10 +260,16 @@ static enum xb_status open_outputs(struct command *command, struct xb_error *err
         xb_output_discard(&command->output);
     const struct xb_cli_place places[] = {{.option = json->option, .output = &command->json},
                                           {.option = "--output", .output = &command->output},
-                                          {.option = "--limits", .input = command->limits}};
+                                          {.option = "--limits", .input = command->limits},
+                                          {.option = "--baseline", .input = command->baseline}};
     XB_TRY(xb_cli_open_places(places, sizeof places / sizeof places[0], deadline, error));
     if (json->is_line)
         xb_output_unbuffer(&command->json);
+    /* Lines of progress stand above the table, and nowhere else where a format is read. */
+    command->session->progress =
+        command->format == TABLE && command->output.is_stdout && command->output.stream != NULL
+            ? stdout
+            : stderr;
     return XB_OK;
 }
 
@@ -215,8 +306,12 @@ static int report(struct command *command, bool done)
                                     .config = command->config,
                                     .start = &session->start,
                                     .node = command->node.name,
-                                    .hostname = command->host.hostname};
+                                    .hostname = command->host.hostname,
+                                    .kernel = command->host.kernel};
+    xb_platform_read("", &report.platform);
     xb_link_session_judge(session, &report);
+    if (session->baseline != NULL)
+        xb_baseline_tell(&report, command->baseline, &command->then);
     snprintf(report.nothing, sizeof report.nothing, "%s", session->nothing);
     if (!done && report.device_count == 0 && report.nothing[0] == '\0')
         snprintf(report.nothing, sizeof report.nothing,
@@ -273,7 +368,11 @@ static int run(struct xb_config *config, char *const *words)
     /* Devices that should be there and are not are in the report, like any other; all that the
      * runtime sees count as there. If the deadline came before it told them, nobody knows. */
     struct xb_link_session *session = command.session;
-    uint64_t missing = status == XB_OK ? session->probe.device_count : command.count;
+    size_t here = status == XB_OK ? session->device_count : 0;
+    if (status == XB_OK && (done || here > 0))
+        xb_baseline_add_missing(session);
+    uint64_t missing = status == XB_OK ? session->probe.device_count + session->device_count - here
+                                       : command.count;
     for (; missing < command.count && (done || session->device_count > 0); missing++) {
         struct xb_link_device *device = &session->devices[session->device_count++];
         device->missing = true;
@@ -284,6 +383,7 @@ static int run(struct xb_config *config, char *const *words)
     xb_output_discard(&command.output);
     xb_output_discard(&command.json);
     xb_limits_file_close(command.file);
+    xb_link_file_free(&command.then);
     xb_link_session_close(command.session);
     return code;
 }

@@ -111,6 +111,7 @@ static void count_errors(const struct xb_link_attempt *attempt, struct xb_link_f
             .fatal = rise(before->aer.fatal, after->aer.fatal)};
         add_errors(&port->errors, &errors);
         add_errors(&facts->errors, &errors);
+        port->attempts += errors.correctable > 0;
         if (errors.correctable > port->most_correctable)
             port->most_correctable = errors.correctable;
     }
@@ -174,18 +175,50 @@ static void count(const struct xb_link_attempt *attempt, struct xb_link_facts *f
         facts->counted_seconds += attempt->health_seconds;
 }
 
+void xb_link_facts_add(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
+{
+    count_errors(attempt, facts);
+    count(attempt, facts);
+}
+
+bool xb_link_errors(const struct xb_link_facts *facts, uint64_t *count)
+{
+    bool known = facts->errors.known;
+    *count = facts->errors.correctable + facts->errors.nonfatal + facts->errors.fatal;
+    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
+        if (i != XB_PCIE_RETRAINS && i != XB_PCIE_UNSUPPORTED) {
+            known = known || facts->counted[i];
+            *count += facts->rises[i];
+        }
+    for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++)
+        *count += facts->nvlinks.rises[i];
+    return known || *count > 0;
+}
+
 void xb_link_facts_find(const struct xb_link_device *device, size_t best,
                         struct xb_link_facts *facts)
 {
     memset(facts, 0, sizeof *facts);
     if (best < XB_ATTEMPTS(device))
         xb_link_facts_find_hops(&device->attempts[best], facts);
-    for (size_t i = 0; i < XB_ATTEMPTS(device); i++) {
-        count_errors(&device->attempts[i], facts);
-        count(&device->attempts[i], facts);
-    }
+    for (size_t i = 0; i < XB_ATTEMPTS(device); i++)
+        xb_link_facts_add(&device->attempts[i], facts);
     xb_nvlink_facts_add(&facts->nvlinks, &device->peers.before, &device->peers.after,
                         device->peers.seconds);
+}
+
+const struct xb_device_health *xb_link_latest(const struct xb_link_device *device)
+{
+    if (device->peers.after.nvlinks_known)
+        return &device->peers.after;
+    for (size_t i = XB_ATTEMPTS(device); i > 0; i--) {
+        const struct xb_link_attempt *attempt = &device->attempts[i - 1];
+        if (attempt->health_after.nvlinks_known)
+            return &attempt->health_after;
+        if (attempt->health_before.nvlinks_known)
+            return &attempt->health_before;
+    }
+    return NULL;
 }
 
 size_t xb_link_subjects(const struct xb_link_report *report)

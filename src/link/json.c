@@ -34,6 +34,8 @@ enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *rep
     xb_fields_put(&json, xb_record_backend_fields, &node);
     xb_fields_put(&json, xb_link_report_fields, report);
     xb_json_put_known_number(&json, "elapsed_s", report->elapsed > 0, report->elapsed);
+    if (report->soak != NULL)
+        xb_fields_put_object(&json, "soak", xb_link_soak_fields, report->soak);
     xb_json_open_array(&json, "devices");
     for (size_t i = 0; i < report->device_count; i++) {
         const struct xb_link_device *device = &report->devices[i];
@@ -94,6 +96,8 @@ typedef struct xb_link_device device;
 typedef struct xb_ceiling ceiling;
 typedef struct xb_link_direction direction;
 typedef struct xb_limit limit;
+typedef struct xb_acceptance acceptance;
+typedef struct xb_link_was was;
 typedef struct xb_finding reason;
 typedef struct xb_findings findings;
 typedef struct xb_verdict verdict;
@@ -115,6 +119,8 @@ static const char *source_word(int source)
 }
 
 #define LEVEL .word = level_word, .most = XB_LEVEL_UNKNOWN
+/* Not in files of before, and null where it is not known. */
+#define ADDED .flags = (XB_FIELD_ADDED | XB_FIELD_EMPTY_IS_NULL)
 #define SOURCE .word = source_word, .most = XB_LIMIT_COMMAND_LINE
 
 static const struct xb_field link_fields[] = {
@@ -142,6 +148,7 @@ static const struct xb_field end_fields[] = {
     XB_FIELD("numa_node", INDEX, end, numa_node),
     XB_OBJECT("aer", end, aer, aer_fields, XB_KNOWN(end, aer.known)),
     XB_OBJECT("control", end, control, control_fields, XB_KNOWN(end, control.known)),
+    XB_FIELD("aspm", TEXT, end, aspm, ADDED),
     XB_FIELDS_END};
 
 static const struct xb_field hop_fields[] = {
@@ -154,6 +161,8 @@ static const struct xb_field path_fields[] = {
     XB_FIELD("numa_node", INDEX, path, numa_node),
     XB_FIELD("local_cpus", TEXT, path, local_cpus, XB_NULL_IF_EMPTY),
     XB_FIELD("iommu_group", INDEX, path, iommu_group),
+    XB_FIELD("iommu_type", TEXT, path, iommu_type, ADDED),
+    XB_FIELD("largest_bar_bytes", UINT64, path, largest_bar, ADDED),
     XB_ITEMS("hops", path, hops, count, XB_PCIE_HOPS, hop_fields),
     XB_FIELDS_END};
 
@@ -250,6 +259,8 @@ static const struct xb_field conditions_fields[] = {
              XB_KNOWN(conditions, traffic_known)),
     XB_FIELD("memory_clock_mhz", UNSIGNED, conditions, memory_mhz, XB_NULL_IF_EMPTY),
     XB_FIELD("memory_clock_best_mhz", UNSIGNED, conditions, memory_best_mhz, XB_NULL_IF_EMPTY),
+    XB_FIELD("sm_clock_mhz", UNSIGNED, conditions, sm_mhz, ADDED),
+    XB_FIELD("sm_clock_best_mhz", UNSIGNED, conditions, sm_best_mhz, ADDED),
     XB_FIELD("slowed_by_hardware", FLAG, conditions, slowed_by_hardware),
     XB_FIELD("throttle", TEXT, conditions, throttle),
     XB_FIELD("retrains", COUNTER, conditions, retrains, XB_KNOWN(conditions, traffic_known)),
@@ -278,7 +289,8 @@ static const struct xb_field attempt_fields[] = {
 
 static const struct xb_field reason_fields[] = {
     XB_FIELD("code", STRING, reason, code), XB_FIELD("level", WORD, reason, level, LEVEL),
-    XB_FIELD("text", TEXT, reason, text), XB_FIELDS_END};
+    XB_FIELD("text", TEXT, reason, text), XB_FIELD("accepted", STRING, reason, accepted, ADDED),
+    XB_FIELDS_END};
 
 const struct xb_field xb_link_finding_fields[] = {
     XB_FIELD("level", WORD, findings, level, LEVEL),
@@ -294,6 +306,7 @@ const struct xb_field xb_link_finding_fields[] = {
 static const struct xb_field ceiling_fields[] = {
     XB_FIELD("speed_gts", DOUBLE, ceiling, speed_gts, XB_ABOVE_0),
     XB_FIELD("width", UNSIGNED, ceiling, width),
+    XB_FIELD("derived", FLAG, ceiling, derived, .flags = XB_FIELD_ADDED),
     XB_FIELD("raw_bytes_per_second", DOUBLE, ceiling, raw, XB_ABOVE_0),
     XB_FIELD("h2d_bytes_per_second", DOUBLE, ceiling, h2d, XB_RATE),
     XB_FIELD("d2h_bytes_per_second", DOUBLE, ceiling, d2h, XB_RATE),
@@ -315,6 +328,20 @@ static const struct xb_field limit_fields[] = {XB_FIELD("value", DOUBLE, limit, 
 #define LIMIT(name)                                                                                \
     XB_OBJECT(#name, verdict, limits.name, limit_fields, XB_KNOWN(verdict, limits.name.is_set))
 
+static const struct xb_field acceptance_fields[] = {
+    XB_FIELD("code", STRING, acceptance, code), XB_FIELD("reason", STRING, acceptance, reason),
+    XB_FIELD("source", WORD, acceptance, source, SOURCE), XB_FIELD("met", FLAG, acceptance, met),
+    XB_FIELDS_END};
+
+static const struct xb_field was_fields[] = {
+    XB_FIELD("uuid", TEXT, was, uuid, XB_NULL_IF_EMPTY),
+    XB_FIELD("h2d_bytes_per_second", DOUBLE, was, rates[XB_TO_GPU], XB_RATE),
+    XB_FIELD("d2h_bytes_per_second", DOUBLE, was, rates[XB_BACK], XB_RATE),
+    XB_FIELD("nvlinks_active", UNSIGNED, was, nvlinks, XB_NULL_IF_EMPTY),
+    XB_FIELD("speed_gts", DOUBLE, was, load.speed_gts, XB_RATE),
+    XB_FIELD("width", UNSIGNED, was, load.width, XB_NULL_IF_EMPTY),
+    XB_FIELDS_END};
+
 static const struct xb_field limits_fields[] = {
     XB_OBJECT("h2d", verdict, ways[XB_TO_GPU], bandwidth_limit_fields),
     XB_OBJECT("d2h", verdict, ways[XB_BACK], bandwidth_limit_fields),
@@ -322,6 +349,10 @@ static const struct xb_field limits_fields[] = {
     LIMIT(width),
     LIMIT(warn_share),
     LIMIT(critical_share),
+    XB_ITEMS("accept", verdict, limits.accepted, limits.accepted_count, XB_ACCEPTANCES,
+             acceptance_fields, .flags = XB_FIELD_ADDED),
+    XB_OBJECT("baseline", verdict, limits.was, was_fields, XB_KNOWN(verdict, limits.was.known),
+              .flags = XB_FIELD_ADDED),
     XB_FIELDS_END};
 
 /* The sizes of packets may be known where the ceiling is not. */
@@ -388,6 +419,7 @@ const struct xb_field xb_link_pair_verdict_fields[] = {
     XB_FIELD("like_pairs", SIZE, pair_verdict, like_count, .most = UINT32_MAX),
     XB_FIELD("like_pairs_bytes_per_second", DOUBLE, pair_verdict, like, XB_RATE),
     XB_OBJECT("limits", pair_verdict, bandwidth, bandwidth_limit_fields),
+    XB_FIELD("baseline_bytes_per_second", DOUBLE, pair_verdict, was, ADDED),
     XB_FIELDS_END};
 
 const struct xb_field xb_link_backend_fields[] = {
@@ -398,10 +430,19 @@ const struct xb_field xb_link_backend_fields[] = {
     XB_FIELD("runtime_override", TEXT, report, probe.runtime_override, XB_NULL_IF_EMPTY),
     XB_FIELDS_END};
 
+static const struct xb_field then_fields[] = {
+    XB_FIELD("file", STRING, report, then.path),
+    XB_FIELD("timestamp", STRING, report, then.written, XB_TEXT_OR_NULL),
+    XB_FIELD("node", STRING, report, then.node, XB_TEXT_OR_NULL),
+    XB_FIELD("changes", STRING, report, then.changes, XB_TEXT_OR_NULL), XB_FIELDS_END};
+
 const struct xb_field xb_link_report_fields[] = {
     XB_FIELD("level", WORD, report, level, LEVEL),
     XB_FIELD("nothing_tested", TEXT, report, nothing, XB_NULL_IF_EMPTY),
     XB_FIELD("attempts_allowed", UNSIGNED, report, attempts_allowed),
     XB_FIELD("deadline_s", DOUBLE, report, deadline, XB_RATE),
     XB_FIELD("cut", FLAG, report, cut),
+    XB_FIELD("hypervisor", TEXT, report, platform.hypervisor, ADDED),
+    XB_FIELD("aspm_policy", TEXT, report, platform.aspm_policy, ADDED),
+    XB_PART("baseline", then_fields, XB_KNOWN(report, then.known), .flags = XB_FIELD_ADDED),
     XB_FIELDS_END};

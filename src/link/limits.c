@@ -79,8 +79,8 @@ static const struct {
 
 static const char *const root_keys[] = {"schema", "schema_version", "limits", NULL};
 static const char *const entry_keys[] = {
-    "gpu",          "link",       "expect",         "min_h2d_gbs", "min_d2h_gbs",
-    "min_peer_gbs", "warn_share", "critical_share", "note",        NULL};
+    "gpu",        "link",           "expect", "min_h2d_gbs", "min_d2h_gbs", "min_peer_gbs",
+    "warn_share", "critical_share", "accept", "note",        NULL};
 
 /* A key that is left out sets nothing; null is a wrong type. */
 static bool has(const cJSON *object, const char *key)
@@ -96,6 +96,25 @@ static void read_link(struct xb_json_reader *reader, const cJSON *object, const 
     const char *text = has(object, key) ? xb_json_get_text(reader, object, key) : NULL;
     if (text != NULL && xb_expect_parse(text, XB_LIMIT_FILE, limits, &detail) != XB_OK)
         xb_json_refuse(reader, key, "%s", detail.message);
+}
+
+/* Codes, each with the reason why it is accepted. */
+static void read_accepted(struct xb_json_reader *reader, const cJSON *object,
+                          struct xb_link_limits *limits)
+{
+    const cJSON *item, *accepted = xb_json_get_object(reader, object, "accept");
+    struct xb_error detail;
+    size_t outer = xb_place_enter(&reader->place, "accept");
+    cJSON_ArrayForEach(item, accepted)
+    {
+        const char *reason = xb_json_get_text(reader, accepted, item->string);
+        if (reason != NULL &&
+            xb_accept(item->string, reason, XB_LIMIT_FILE, limits, &detail) != XB_OK)
+            xb_json_refuse(reader, NULL, "%s", detail.message);
+    }
+    if (xb_accept_check(limits, "set \"expect\" beside it, such as \"gen4x8\"", &detail) != XB_OK)
+        xb_json_refuse(reader, NULL, "%s", detail.message);
+    xb_place_leave(&reader->place, outer);
 }
 
 static void read_entry(struct xb_json_reader *reader, const cJSON *object, size_t index, void *to)
@@ -116,6 +135,8 @@ static void read_entry(struct xb_json_reader *reader, const cJSON *object, size_
             double number = xb_json_get_number(reader, object, numbers[i].key, numbers[i].most);
             limits->all[i] = (struct xb_limit){true, number * numbers[i].unit, XB_LIMIT_FILE};
         }
+    if (has(object, "accept"))
+        read_accepted(reader, object, limits);
     /* A note is for people: it may be empty. */
     if (has(object, "note") && !cJSON_IsString(cJSON_GetObjectItemCaseSensitive(object, "note")))
         xb_json_refuse(reader, "note", "must be a text");
@@ -175,6 +196,9 @@ bool xb_limits_file_match(const struct xb_limits_file *file, const char *name, u
         for (size_t k = 0; k < sizeof limits->all / sizeof limits->all[0]; k++)
             if (!limits->all[k].is_set)
                 limits->all[k] = entry->limits.all[k];
+        for (size_t k = 0; k < entry->limits.accepted_count; k++)
+            if (xb_accepted(limits, entry->limits.accepted[k].code) == NULL)
+                limits->accepted[limits->accepted_count++] = entry->limits.accepted[k];
         return true;
     }
     return false;
@@ -187,6 +211,7 @@ struct xb_link_limits xb_link_session_limits(const struct xb_link_session *sessi
     unsigned generation = 0, width = 0;
     (void)xb_link_under_load(device, &generation, &width);
     (void)xb_limits_file_match(session->file, device->info.name, generation, width, &limits);
+    xb_baseline_find(session->baseline, &device->info, &limits.was);
     return limits;
 }
 
@@ -198,7 +223,9 @@ void xb_link_session_judge(struct xb_link_session *session, struct xb_link_repor
     report->pairs = session->pairs;
     report->pair_count = session->pair_count;
     report->pair_verdicts = xb_new(session->pair_count, sizeof *report->pair_verdicts);
+    report->baseline = session->baseline;
     for (size_t i = 0; i < session->device_count; i++)
         report->verdicts[i].limits = xb_link_session_limits(session, &session->devices[i]);
+    report->soak = session->duration > 0 ? &session->soak : NULL;
     xb_verdict_of_node(report);
 }

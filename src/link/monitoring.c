@@ -34,7 +34,7 @@ static void write_findings(FILE *stream, const struct xb_findings *found, bool i
     if (!is_brief || found->reason_count == 0)
         fputs(xb_level_name(found->level), stream);
     for (size_t i = 0; i < found->reason_count; i++) {
-        if (!xb_finding_is_first(found, i))
+        if (!xb_finding_is_first(found, i) || found->reasons[i].accepted != NULL)
             continue;
         fprintf(stream, "%s%s", separator, found->reasons[i].code);
         separator = is_brief ? " " : ", ";
@@ -217,6 +217,9 @@ enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *r
         fputs(report->device_count > 0 ? ": " : "", stream);
         write_all_bad(stream, report, false, "", "; ");
     }
+    struct xb_words accepted;
+    fputs(xb_link_accepted_text(report, &accepted) ? "; accepted: " : "", stream);
+    write_safe(stream, accepted.text);
     struct data data = {.stream = stream};
     for (size_t i = 0; i < xb_link_subjects(report); i++) {
         const struct xb_link_subject of = xb_link_subject_at(report, i);
@@ -254,6 +257,7 @@ static const struct {
 } families[] = {
     {"status", "Verdict on the link: " LEVELS, "Verdict on direct copies to a peer: " LEVELS},
     {"reason", REASON, REASON},
+    {"accepted", "1 for each code that is so by design, and does not count.", NULL},
     {"bandwidth_bytes_per_second", "Median of verified pinned copies.",
      "Median of verified direct copies."},
     {"ceiling_bytes_per_second",
@@ -351,7 +355,12 @@ static void tell(struct metrics *metrics, const struct xb_link_subject *of)
     put(metrics, "status", XB_METRIC_LABELS({"name", of->peer == NULL ? of->gpu->name : NULL}),
         (double)found->level);
     for (size_t i = 0; i < found->reason_count; i++)
-        if (xb_finding_is_first(found, i))
+        if (xb_finding_is_first(found, i) && found->reasons[i].accepted != NULL)
+            put(metrics, "accepted",
+                XB_METRIC_LABELS({"code", found->reasons[i].code},
+                                 {"why", found->reasons[i].accepted}),
+                1);
+        else if (xb_finding_is_first(found, i))
             put(metrics, "reason", XB_METRIC_LABELS({"code", found->reasons[i].code}), 1);
     for (size_t i = 0; i < 2 && of->ways[i].copies != NULL; i++) {
         const struct xb_link_direction *copies = of->ways[i].copies;

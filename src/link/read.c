@@ -153,12 +153,14 @@ enum xb_status xb_link_report_of_tree(const char *path, const cJSON *root,
     size_t outer = xb_place_enter(&reader.place, "tool");
     report->version = keep_known(&reader, tool, "version");
     xb_place_leave(&reader.place, outer);
-    (void)xb_json_get_known_text(&reader, root, "timestamp");
+    report->written = keep_known(&reader, root, "timestamp");
     const cJSON *host = xb_json_get_object(&reader, root, "host");
     outer = xb_place_enter(&reader.place, "host");
     report->hostname = keep_known(&reader, host, "hostname");
     report->node = keep_known(&reader, host, "node");
     (void)xb_json_get_known_text(&reader, host, "node_named_by");
+    const char *kernel = xb_json_get_optional_text(&reader, host, "kernel");
+    report->kernel = kernel != NULL ? xb_fields_keep_text(&reader, kernel) : NULL;
     xb_place_leave(&reader.place, outer);
     check_launcher(&reader, root);
     read_start(&reader, root, start);
@@ -173,6 +175,13 @@ enum xb_status xb_link_report_of_tree(const char *path, const cJSON *root,
     report->verdicts = room(&reader, root, "devices", XB_RUN_DEVICES, sizeof *report->verdicts);
     report->device_count =
         xb_fields_read_each(&reader, root, "devices", XB_RUN_DEVICES, read_device, report);
+    if (cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(root, "soak"))) {
+        struct xb_link_soak *soak = xb_arena_new(&file->texts, sizeof *soak);
+        xb_fields_read_object(&reader, root, "soak", xb_link_soak_fields, soak);
+        report->soak = soak;
+        if (soak->device_count > report->device_count)
+            xb_json_refuse(&reader, "soak", "has more devices than there are");
+    }
     report->pairs = room(&reader, root, "pairs", XB_LINK_PAIRS, sizeof *report->pairs);
     report->pair_verdicts =
         room(&reader, root, "pairs", XB_LINK_PAIRS, sizeof *report->pair_verdicts);

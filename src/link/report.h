@@ -4,8 +4,9 @@
 #include "base/json_fields.h"
 #include "base/options.h"
 #include "base/terminal.h"
+#include "machine/environment.h"
 #include "machine/node.h"
-#include "verdict.h"
+#include "verdict_soak.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@ struct xb_link_report {
     const char *version; /* of the xferbench that measured */
     const char *backend; /* its name; NULL where none could be opened */
     struct xb_probe probe;
+    struct xb_platform platform;
     const char *command; /* as the user called it; may be NULL */
     struct xb_link_device *devices;
     struct xb_verdict *verdicts; /* on each device */
@@ -25,16 +27,24 @@ struct xb_link_report {
     size_t pair_count;
     const char *no_pairs; /* why no pair was tested; "" or NULL where pairs were, or there are
                              fewer than two devices */
-    enum xb_level level;  /* of the node */
-    char nothing[512];    /* why no device could be tested; "" otherwise */
+    const struct xb_link_soak *soak; /* between two tests; NULL: there was one test alone */
+    enum xb_level level;             /* of the node */
+    char nothing[512];               /* why no device could be tested; "" otherwise */
     unsigned attempts_allowed;
-    double deadline;              /* seconds for the whole test */
-    double elapsed;               /* seconds that it took; 0: not known */
-    bool cut;                     /* the deadline came before all was done */
-    bool verbose;                 /* the table tells all of each device and pair */
-    bool in_a_line;               /* the JSON is one line */
-    const char *node, *hostname;  /* NULL where not known */
-    const struct xb_start *start; /* how it began; NULL: not known */
+    double deadline;                       /* seconds for the whole test */
+    double elapsed;                        /* seconds that it took; 0: not known */
+    bool cut;                              /* the deadline came before all was done */
+    bool verbose;                          /* the table tells all of each device and pair */
+    bool in_a_line;                        /* the JSON is one line */
+    const char *node, *hostname;           /* NULL where not known */
+    const char *written, *kernel;          /* the same; the first of a file alone */
+    struct xb_link_then {                  /* the file of --baseline */
+        bool known;                        /* there is one */
+        const char *path, *written, *node; /* NULL where not known */
+        const char *changes; /* "driver 570.1, now 580.2": what else is not as it was; or NULL */
+    } then;
+    const struct xb_link_report *baseline; /* that file; NULL: none, and of a file */
+    const struct xb_start *start;          /* how it began; NULL: not known */
     const struct xb_config *config;
 };
 
@@ -71,6 +81,7 @@ extern const struct xb_field xb_link_verdict_fields[]; /* struct xb_verdict, but
 extern const struct xb_field xb_link_finding_fields[]; /* struct xb_findings */
 extern const struct xb_field xb_link_pair_fields[];    /* struct xb_link_pair: what was tried */
 extern const struct xb_field xb_link_pair_verdict_fields[]; /* struct xb_pair_verdict, the same */
+extern const struct xb_field xb_link_soak_fields[];         /* struct xb_link_soak */
 xb_link_writer xb_link_json_write;
 
 /* The rows of the options of `xferbench link`. */
@@ -89,6 +100,24 @@ void xb_limits_file_close(struct xb_limits_file *file); /* NULL is accepted */
  * and sets those of *limits that are not set yet. False for no such entry, and for no file. */
 bool xb_limits_file_match(const struct xb_limits_file *file, const char *name, unsigned generation,
                           unsigned width, struct xb_link_limits *limits);
+
+/* ---- what the node was when it was accepted: --baseline ---- */
+
+struct xb_link_file;
+struct xb_link_session;
+
+/* XB_ERR_USAGE if it is another node's: it has another name, and none of the session's GPUs. */
+enum xb_status xb_baseline_check(const struct xb_link_session *session, struct xb_error *error);
+/* Adds the GPUs that are no longer there to the session's, if that is of all. */
+void xb_baseline_add_missing(struct xb_link_session *session);
+/* Finds what a device was: the one at its PCI address, or else itself elsewhere. NULL: no file. */
+void xb_baseline_find(const struct xb_link_report *baseline, const struct xb_device_info *info,
+                      struct xb_link_was *was);
+/* Bytes per second from the one to the other; 0 where not known. */
+double xb_baseline_of_pair(const struct xb_link_report *baseline, const struct xb_device_info *from,
+                           const struct xb_device_info *to);
+/* Fills now->then, which borrows from both. */
+void xb_baseline_tell(struct xb_link_report *now, const char *path, struct xb_link_file *baseline);
 
 /* ---- what the formats write alike ---- */
 
@@ -122,11 +151,20 @@ struct xb_link_subject xb_link_subject_at(const struct xb_link_report *report, s
 /* How many GPUs are not OK, and how many pairs. */
 size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs);
 
+/* "XB-LINK-WIDTH of GPU 0, 1: x8 slots of this board (x8 of x16 at 0000:0f:00.0)": what was
+ * accepted, and why, with what was seen of the first. False: nothing was. */
+bool xb_link_accepted_text(const struct xb_link_report *report, struct xb_words *words);
+
 #define XB_LINK_LABEL 9 /* how wide the table's labels are */
 
 /* Prints all that is known of a GPU. */
 void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
                           const struct xb_verdict *verdict);
+/* Prints what the soak of each GPU came to, and what changed; nothing where there was none. */
+void xb_link_table_soak(FILE *stream, const struct xb_link_report *report);
+/* A row of that table, or without ranges its titles: "54.1-55.2 ...". Returns it. */
+#define XB_SOAK_ROW 72
+const char *xb_soak_row(const struct xb_soak_range *ranges, char row[XB_SOAK_ROW]);
 
 /* ---- what `xferbench link --json` wrote, read back ---- */
 

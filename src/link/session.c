@@ -6,8 +6,10 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "rounds.h"
 #include "run/request.h"
 
 #include <assert.h>
@@ -19,12 +21,12 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* A measurement ends so long before the deadline, for the report to be written in time. */
-#define MARGIN_S 0.5
 /* How long a process that is done may take to leave: drivers take their time. */
 #define LEAVE_S 1.0
 /* Between two looks whether there is something new. */
 #define GLANCE_MS 5
+/* A measurement ends so long before the deadline, for the report to be written in time. */
+#define MARGIN_S 0.5
 /* Often enough to see a link that changes during a transfer, seldom enough to disturb nothing. */
 #define WATCH_INTERVAL_S 0.005
 
@@ -50,24 +52,6 @@ void xb_link_session_close(struct xb_link_session *session)
         (void)munmap(session, sizeof *session);
 }
 
-/* Whose holder died has the lock all the same: what it guards is written in whole steps. */
-static void lock(struct xb_link_session *session)
-{
-    if (pthread_mutex_lock(&session->lock) == EOWNERDEAD)
-        (void)pthread_mutex_consistent(&session->lock);
-}
-
-static void unlock(struct xb_link_session *session)
-{
-    (void)pthread_mutex_unlock(&session->lock);
-}
-
-/* Whether a signal came, or the time after which nothing is begun. */
-static bool time_is_up(const struct xb_link_session *session)
-{
-    return xb_clock_now() >= session->deadline - MARGIN_S || xb_interrupt_signal() != 0;
-}
-
 /* What the two kinds of copies are asked for by; devices or pairs follow. */
 static const char *const copies[] = {"--mode=pinned", "--direction=both", "--device", NULL};
 /* So few samples, of 10 ms each, that the pairs of eight devices take seconds. */
@@ -75,45 +59,6 @@ static const char *const peer_copies[] = {"--mode=peer", "--peer-path=direct-wri
                                           "--by=engine", "--direction=d2d",
                                           "--samples=5", "--pairs",
                                           NULL};
-
-/* A run of one mode, with the options of the session. Release with free_run, whatever plan
- * returned. */
-struct session_run {
-    char *words[20]; /* as of a command line; not owned */
-    struct xb_config config;
-    struct xb_run run;
-};
-
-/* Plans a run as a command line with these options, and `value` for the last of them, would. */
-static enum xb_status plan(const struct xb_link_session *session, const char *const *options,
-                           const char *value, struct session_run *run, struct xb_error *error)
-{
-    const char *const always[] = {
-        "link", "--size", session->size_text, "--backend", session->backend_name, "--quiet"};
-    size_t count = 0;
-    *run = (struct session_run){.run = {.backend = session->backend,
-                                        .driver = session->driver,
-                                        .probe = session->probe,
-                                        .sysfs = session->sysfs,
-                                        .unhurried = true, /* errors are counted meanwhile */
-                                        .deadline = session->deadline - MARGIN_S}};
-    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
-        run->words[count++] = (char *)always[i];
-    while (*options != NULL)
-        run->words[count++] = (char *)*options++;
-    run->words[count++] = (char *)value;
-    assert(count < sizeof run->words / sizeof run->words[0]);
-    XB_TRY(xb_config_parse(xb_run_rows(), (int)count, run->words, &run->config, error));
-    run->run.asked = xb_run_options_of(&run->config);
-    return xb_plan(&run->run, error);
-}
-
-static void free_run(struct session_run *run)
-{
-    run->run.driver = NULL; /* the session's, for the next run */
-    xb_run_free(&run->run);
-    xb_config_free(&run->config);
-}
 
 /* ---- copies between the host and one device, watched ---- */
 
@@ -194,10 +139,10 @@ static void transfer(struct trial *trial)
     const struct xb_run_observer observer = {
         .begun = note_begin, .progress = note_copy, .argument = trial};
     char device[16];
-    struct session_run run;
+    struct xb_link_run run;
     struct xb_error error;
     snprintf(device, sizeof device, "%u", trial->info->index);
-    enum xb_status status = plan(trial->session, copies, device, &run, &error);
+    enum xb_status status = xb_link_run_plan(trial->session, copies, device, &run, &error);
     task.argument = trial->conditions = xb_conditions_open(trial->session->driver, trial->info);
     if (status == XB_OK)
         status = xb_pcie_watch_start(&task, &trial->link, &error);
@@ -212,7 +157,7 @@ static void transfer(struct trial *trial)
         take_results(&run.run, attempt);
     else
         note_failure(attempt, "both", error.message);
-    free_run(&run);
+    xb_link_run_free(&run);
 }
 
 /* Where a device is in its attempts. */
@@ -224,7 +169,7 @@ struct turn {
 static void test_once(struct xb_link_session *session, struct xb_link_device *device,
                       struct turn *turn)
 {
-    bool cut = time_is_up(session), again = false;
+    bool cut = xb_link_time_is_up(session), again = false;
     /* Nobody else writes to it, and no reader looks past the attempts that are counted. */
     struct xb_link_attempt *attempt = &device->attempts[device->attempt_count];
     const char *bdf = device->info.pci_bdf;
@@ -239,7 +184,7 @@ static void test_once(struct xb_link_session *session, struct xb_link_device *de
         attempt->health_seconds = trial.begin > 0 ? xb_clock_now() - trial.begin : 0;
         xb_pcie_path_read(session->sysfs, bdf, &attempt->after);
     }
-    lock(session);
+    xb_link_session_lock(session);
     if (!cut) {
         /* Whether another one may change what is known: not where there is no link to test. */
         struct xb_verdict verdict;
@@ -253,7 +198,7 @@ static void test_once(struct xb_link_session *session, struct xb_link_device *de
     }
     device->cut = cut || again; /* an attempt that does not return leaves it so */
     device->interrupted = xb_interrupt_signal() != 0;
-    unlock(session);
+    xb_link_session_unlock(session);
     turn->done = !again;
     turn->end = xb_clock_now();
 }
@@ -272,7 +217,7 @@ static void test_devices(struct xb_link_session *session)
             double now = xb_clock_now();
             double until = fmin(turns[i].end + ldexp(session->spacing, (int)round - 1),
                                 now + (session->deadline - now) / 4);
-            while (turns[i].slow && xb_clock_now() < until && !time_is_up(session))
+            while (turns[i].slow && xb_clock_now() < until && !xb_link_time_is_up(session))
                 (void)nanosleep(&glance, NULL);
             test_once(session, &session->devices[i], &turns[i]);
         }
@@ -287,6 +232,8 @@ struct round {
     struct xb_link_session *session;
     struct xb_link_pair *pairs[XB_LINK_PAIRS]; /* of the run, in its order */
     size_t count;
+    bool at_once;            /* those that follow each other and have no device in common */
+    size_t row_count, taken; /* how many rows of the run were looked at, and pairs have theirs */
 };
 
 static unsigned index_of(const struct xb_link_session *session, size_t place)
@@ -306,10 +253,6 @@ static enum xb_status find_pairs(struct xb_link_session *session, struct xb_erro
     size_t count = session->device_count;
     if (session->no_peers)
         snprintf(text, size, "--no-peers leaves pairs of devices out");
-    else if (count > XB_PEER_DEVICES)
-        snprintf(text, size,
-                 "%zu devices are chosen: choose up to %u with --device to test their pairs", count,
-                 XB_PEER_DEVICES);
     else if (count > 1 && backend->peer_info == NULL)
         snprintf(text, size, "the %s backend has no copies between devices", backend->name);
     else if (count > 1 &&
@@ -318,7 +261,7 @@ static enum xb_status find_pairs(struct xb_link_session *session, struct xb_erro
         snprintf(text, size, "%.*s", (int)size - 1, detail.message);
     if (text[0] != '\0' && session->limits.min_peer.is_set)
         return XB_FAIL(error, XB_ERR_USAGE, "--min-peer: no pair is tested: %.400s", text);
-    lock(session);
+    xb_link_session_lock(session);
     memcpy(session->no_pairs, text, sizeof text);
     count = text[0] == '\0' ? count : 0;
     for (size_t from = 0; from < count; from++)
@@ -326,7 +269,7 @@ static enum xb_status find_pairs(struct xb_link_session *session, struct xb_erro
             if (from != to)
                 session->pairs[session->pair_count++] =
                     (struct xb_link_pair){.from = from, .to = to, .cut = true};
-    unlock(session);
+    xb_link_session_unlock(session);
     return XB_OK;
 }
 
@@ -337,9 +280,9 @@ static void finish_attempt(struct xb_link_session *session, struct xb_link_pair 
     struct xb_pair_attempt *attempt = &pair->attempts[pair->attempt_count];
     snprintf(attempt->failure, sizeof attempt->failure, "%.*s", (int)sizeof attempt->failure - 1,
              failure);
-    lock(session);
+    xb_link_session_lock(session);
     pair->attempt_count++;
-    unlock(session);
+    xb_link_session_unlock(session);
 }
 
 /* Begins an attempt: reads what the devices can do with each other. Returns whether there is a copy
@@ -361,13 +304,10 @@ static bool begin_attempt(const struct round *round, struct xb_link_pair *pair)
     return false;
 }
 
-/* An observer's callback: the last row that is final is the attempt of its pair. A row that was cut
- * before its first sample is none. */
-static void take_result(void *argument, const struct xb_run *run)
+/* The attempt of a pair is its row. A row that was cut before its first sample is none. */
+static void take_result(struct round *round, const struct xb_result *result)
 {
-    const struct round *round = argument;
-    const struct xb_result *result = &run->results[run->done_count - 1];
-    struct xb_link_pair *pair = round->pairs[run->done_count - 1];
+    struct xb_link_pair *pair = round->pairs[round->taken++];
     struct xb_pair_attempt *attempt = &pair->attempts[pair->attempt_count];
     if (result->row.status == XB_RESULT_SKIPPED &&
         (result->stop_reason == XB_STOP_DEADLINE || result->stop_reason == XB_STOP_INTERRUPTED))
@@ -376,6 +316,15 @@ static void take_result(void *argument, const struct xb_run *run)
     attempt->bandwidth = is_ok ? result->bandwidth.median : 0;
     attempt->data_wrong = result->row.verified == XB_VERIFIED_FALSE;
     finish_attempt(round->session, pair, is_ok ? "" : result->reason);
+}
+
+/* An observer's callback: takes the rows that are final since the last one. */
+static void take_rows(void *argument, const struct xb_run *run)
+{
+    struct round *round = argument;
+    for (; round->row_count < run->done_count; round->row_count++)
+        if (!run->results[round->row_count].test.sum)
+            take_result(round, &run->results[round->row_count]);
 }
 
 static void ignore_progress(void *argument, const struct xb_run *run, size_t samples,
@@ -387,39 +336,62 @@ static void ignore_progress(void *argument, const struct xb_run *run, size_t sam
     (void)bandwidth;
 }
 
-/* Copies between all pairs of the round, one after the other. */
+/* Copies between all pairs of the round. */
 static void copy_all(struct round *round)
 {
-    struct xb_words names = {.length = 0};
-    struct session_run run;
+    struct xb_memory_text names = {.text = NULL};
+    FILE *stream = xb_memory_text_begin(&names);
+    struct xb_link_run run;
     struct xb_error error;
     const struct xb_run_observer observer = {
-        .progress = ignore_progress, .finished = take_result, .argument = round};
+        .progress = ignore_progress, .finished = take_rows, .argument = round};
     for (size_t i = 0; i < round->count; i++)
-        xb_words_add(&names, "%s%u:%u", i > 0 ? "," : "",
-                     index_of(round->session, round->pairs[i]->from),
-                     index_of(round->session, round->pairs[i]->to));
-    enum xb_status status = plan(round->session, peer_copies, names.text, &run, &error);
+        fprintf(stream, "%s%u:%u", i > 0 ? "," : "",
+                index_of(round->session, round->pairs[i]->from),
+                index_of(round->session, round->pairs[i]->to));
+    xb_memory_text_end(&names);
+    round->row_count = round->taken = 0;
+    enum xb_status status = xb_link_run_plan(round->session, peer_copies, names.text, &run, &error);
+    if (status == XB_OK && round->at_once)
+        xb_link_run_at_once(&run);
     if (status == XB_OK)
         status = xb_run_execute(&run.run, &observer, &error);
-    for (size_t i = run.run.done_count; status != XB_OK && i < round->count; i++)
+    for (size_t i = round->taken; status != XB_OK && i < round->count; i++)
         finish_attempt(round->session, round->pairs[i], error.message);
-    free_run(&run);
+    xb_link_run_free(&run);
+    free(names.text);
+}
+
+/* Takes all pairs: those of many devices round by round, and one way before the other. */
+static void take_all(struct round *round)
+{
+    struct xb_link_session *session = round->session;
+    const size_t count = session->device_count;
+    round->at_once = count > XB_PEER_DEVICES;
+    for (size_t i = 0; !round->at_once && i < session->pair_count; i++)
+        round->pairs[round->count++] = &session->pairs[i];
+    for (size_t i = 0; round->at_once && i < 2 * xb_round_count(count); i++)
+        for (size_t place = 0; place < count; place++) {
+            size_t partner = xb_round_partner(count, i / 2, place);
+            size_t from = i % 2 == 0 ? place : partner, to = i % 2 == 0 ? partner : place;
+            if (place < partner) /* find_pairs has ordered them by their sources */
+                round->pairs[round->count++] =
+                    &session->pairs[from * (count - 1) + to - (to > from)];
+        }
 }
 
 /* Tests every pair, and those that are not OK again. */
 static void test_pairs(struct xb_link_session *session)
 {
-    struct round round = {.session = session, .count = session->pair_count};
+    struct round round = {.session = session};
     double begin = xb_clock_now();
     if (session->pair_count == 0)
         return;
-    for (size_t i = 0; i < session->pair_count; i++)
-        round.pairs[i] = &session->pairs[i];
+    take_all(&round);
     for (size_t i = 0; i < session->device_count; i++)
         xb_health_read(session->driver, index_of(session, i), XB_HEALTH_ALL,
                        &session->devices[i].peers.before);
-    while (round.count > 0 && !time_is_up(session)) {
+    while (round.count > 0 && !xb_link_time_is_up(session)) {
         size_t asked = round.count;
         round.count = 0; /* of those that can reach each other */
         for (size_t i = 0; i < asked; i++)
@@ -431,18 +403,19 @@ static void test_pairs(struct xb_link_session *session)
         for (size_t i = 0; i < session->device_count; i++) {
             struct xb_device_health health = {0};
             xb_health_read(session->driver, index_of(session, i), XB_HEALTH_ALL, &health);
-            lock(session);
+            xb_link_session_lock(session);
             session->devices[i].peers.known = true;
             session->devices[i].peers.after = health;
             session->devices[i].peers.seconds = xb_clock_now() - begin;
-            unlock(session);
+            xb_link_session_unlock(session);
         }
         /* The pairs that are not OK make up the next round, unless there is no direct access: then
          * another attempt changes nothing. */
         round.count = 0;
+        round.at_once = false; /* what one pair does wrong fails all that copy with it */
         struct xb_link_report node = {.version = NULL};
         xb_link_session_judge(session, &node); /* not locked: where memory lacks, a hook locks */
-        lock(session);
+        xb_link_session_lock(session);
         for (size_t i = 0; i < session->pair_count; i++) {
             struct xb_link_pair *pair = &session->pairs[i];
             const struct xb_pair_verdict *verdict = &node.pair_verdicts[i];
@@ -452,14 +425,14 @@ static void test_pairs(struct xb_link_session *session)
             if (pair->cut)
                 round.pairs[round.count++] = pair;
         }
-        unlock(session);
+        xb_link_session_unlock(session);
         free(node.verdicts);
         free(node.pair_verdicts);
     }
-    lock(session);
+    xb_link_session_lock(session);
     for (size_t i = 0; i < session->pair_count; i++)
         session->pairs[i].interrupted = session->pairs[i].cut && xb_interrupt_signal() != 0;
-    unlock(session);
+    xb_link_session_unlock(session);
 }
 
 /* Adds why a backend cannot run: the first thing that it looked for in vain. */
@@ -478,15 +451,48 @@ static void note_absent(void *argument, const struct xb_backend_entry *entry,
                      probe->checks[i].found);
 }
 
+static void test(struct xb_link_session *session, double until)
+{
+    session->until = until;
+    test_devices(session);
+    test_pairs(session);
+}
+
+/* The soak, then the test again: of the first one remains what it counted, and its rates. */
+static void soak(struct xb_link_session *session, int channel)
+{
+    session->until = session->deadline - MARGIN_S;
+    xb_link_soak_run(session, channel);
+    if (!session->soak.ended)
+        return;
+    xb_link_session_lock(session);
+    for (size_t i = 0; i < session->device_count; i++) {
+        struct xb_link_device *device = &session->devices[i];
+        struct xb_soak_device *kept = &session->soak.devices[i];
+        XB_EACH (attempt, device->attempts, XB_ATTEMPTS(device)) {
+            xb_soak_add_attempt(kept, attempt, 0);
+            for (size_t way = 0; way < XB_LINK_WAYS; way++)
+                kept->before[way] = fmax(kept->before[way], attempt->rates[way]);
+        }
+        *device =
+            (struct xb_link_device){.info = device->info, .setup = device->setup, .cut = true};
+    }
+    for (size_t i = 0; i < session->pair_count; i++)
+        session->pairs[i] = (struct xb_link_pair){
+            .from = session->pairs[i].from, .to = session->pairs[i].to, .cut = true};
+    xb_link_session_unlock(session);
+    test(session, session->deadline - MARGIN_S);
+}
+
 /* The session of the other process. */
 static struct xb_link_session *measured;
 
 static int end_measuring(const struct xb_error *error)
 {
-    lock(measured);
+    xb_link_session_lock(measured);
     measured->error = *error;
     measured->done = true;
-    unlock(measured);
+    xb_link_session_unlock(measured);
     return EXIT_FAILURE;
 }
 
@@ -499,40 +505,46 @@ static int work(void *argument, int channel)
     struct xb_probe probe;
     struct xb_error error = {.status = XB_OK};
     enum xb_status status = XB_OK;
-    (void)channel; /* what it finds lies in the session */
+    session->until = session->deadline - MARGIN_S;
     session->driver = xb_backend_open_first(session->backend_name, &probe, note_absent, &reasons);
-    lock(session);
+    xb_link_session_lock(session);
     session->probe = probe;
     if (session->driver != NULL)
         session->backend = session->driver->backend;
     else
         snprintf(session->nothing, sizeof session->nothing, "%.*s",
                  (int)sizeof session->nothing - 1, reasons.text);
-    unlock(session);
+    xb_link_session_unlock(session);
     if (session->driver != NULL) {
-        struct session_run run; /* the devices that the session's text names */
-        status = plan(session, copies, session->device_text, &run, &error);
-        lock(session);
+        struct xb_link_run run; /* the devices that the session's text names */
+        status = xb_link_run_plan(session, copies, session->device_text, &run, &error);
+        xb_link_session_lock(session);
         for (size_t i = 0; status == XB_OK && i < run.run.device_count; i++) {
             session->devices[i].info = run.run.devices[i].info;
             session->devices[i].cut = true; /* until it is done with */
-            session->device_count = i + 1;
+            session->soak.device_count = session->device_count = i + 1;
         }
-        unlock(session);
-        free_run(&run);
+        session->soak.asked = session->duration;
+        session->soak.devices = session->soaked;
+        xb_link_session_unlock(session);
+        xb_link_run_free(&run);
         for (size_t i = 0; session->backend->device_setup != NULL && i < session->device_count; i++)
             session->backend->device_setup(session->driver, index_of(session, i),
                                            &session->devices[i].setup);
         if (status == XB_OK)
+            status = xb_baseline_check(session, &error);
+        if (status == XB_OK)
             status = find_pairs(session, &error);
         if (status == XB_OK) {
             struct xb_start start;
-            xb_start_wait(session->start_at, session->deadline - MARGIN_S, &start);
-            lock(session);
+            xb_start_wait(session->start_at, session->until, &start);
+            xb_link_session_lock(session);
             session->start = start;
-            unlock(session);
-            test_devices(session);
-            test_pairs(session);
+            xb_link_session_unlock(session);
+            double now = xb_clock_now(), left = session->until - session->duration - now;
+            test(session, session->duration > 0 ? now + left / 2 : session->until);
+            if (session->duration > 0)
+                soak(session, channel);
         }
         session->backend->driver_close(session->driver);
     }
@@ -552,6 +564,25 @@ enum xb_status xb_link_session_start(struct xb_link_session *session, struct xb_
     return xb_child_start(&session->child, &task, error);
 }
 
+/* Passes on what the soak says of its minutes, if there is something within `pause_ms`. Returns
+ * whether there was. */
+static bool pass_on(struct xb_link_session *session, int pause_ms)
+{
+    char line[XB_SOAK_LINE];
+    if (session->duration == 0 || session->child.channel < 0) {
+        (void)xb_child_poll(&session->child, -1, pause_ms);
+        return false;
+    }
+    if (!xb_child_poll(&session->child, session->child.channel, pause_ms) ||
+        !xb_channel_read(session->child.channel, line, sizeof line))
+        return false;
+    if (session->progress != NULL) {
+        fprintf(session->progress, "%.*s", (int)sizeof line, line);
+        (void)fflush(session->progress);
+    }
+    return true;
+}
+
 bool xb_link_session_wait(struct xb_link_session *session)
 {
     struct xb_child *child = &session->child;
@@ -559,15 +590,18 @@ bool xb_link_session_wait(struct xb_link_session *session)
     bool done;
     for (;;) {
         left = session->deadline - xb_clock_now();
-        lock(session);
+        xb_link_session_lock(session);
         done = session->done;
-        unlock(session);
+        xb_link_session_unlock(session);
         if (done || child->ended_at > 0 || left <= 0)
             break;
-        (void)xb_child_poll(child, -1, GLANCE_MS);
+        (void)pass_on(session, GLANCE_MS);
         xb_child_pass_on_signal(child, xb_interrupt_signal(), left);
     }
+    while (pass_on(session, 0))
+        ;
     if (child->ended_at > 0 && !done) {
+        session->soak.interrupted = !session->soak.ended;
         /* The process ended before it was done: a driver crashed, or somebody killed it. */
         for (size_t i = 0; i < session->device_count; i++)
             session->devices[i].interrupted = session->devices[i].cut;

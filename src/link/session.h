@@ -16,13 +16,20 @@ struct xb_link_session {
     uint64_t attempts;
     bool no_peers;                     /* pairs are left out */
     double deadline;                   /* on the clock of src/base/clock.h */
+    double duration;                   /* of a soak between two tests, in seconds; 0: one test */
     double start_at;                   /* on the clock of src/base/units.h; 0: at once */
     struct xb_link_limits limits;      /* of the command line */
     const struct xb_limits_file *file; /* NULL: none */
+    const struct xb_link_report *baseline; /* NULL: none */
+    const char *node;                      /* of this node; NULL where not known */
     double spacing;    /* seconds between a slow device's first two attempts; then it doubles */
     const char *sysfs; /* where PCI devices are shown; another place than Linux's only in tests */
 
-    struct xb_driver *driver; /* of the process that measures, alone; NULL: none could be opened */
+    FILE *progress; /* where a line goes for each minute of the soak; NULL: nowhere */
+
+    /* The process that measures has these alone. */
+    struct xb_driver *driver; /* NULL: none could be opened */
+    double until;             /* nothing is begun after that, on the same clock as the deadline */
 
     /* What came of it; read and written with the lock held. */
     pthread_mutex_t lock;  /* of both processes */
@@ -38,7 +45,36 @@ struct xb_link_session {
     struct xb_link_pair pairs[XB_LINK_PAIRS]; /* every ordered pair of the devices */
     size_t pair_count;
     char no_pairs[512]; /* why no pair is tested; "" where pairs are, or there is one device */
+    struct xb_link_soak soak; /* of these devices: */
+    struct xb_soak_device soaked[XB_RUN_DEVICES];
 };
+
+/* ---- for the process that measures ---- */
+
+void xb_link_session_lock(struct xb_link_session *session);
+void xb_link_session_unlock(struct xb_link_session *session);
+/* Whether a signal came, or the time after which nothing is begun. */
+bool xb_link_time_is_up(const struct xb_link_session *session);
+
+/* A run of one mode, with the options of the session. Release with xb_link_run_free, whatever
+ * xb_link_run_plan returned. */
+struct xb_link_run {
+    char *words[20]; /* as of a command line; not owned */
+    struct xb_config config;
+    struct xb_run run;
+};
+/* Plans a run as a command line with these options, and `value` for the last of them, would. */
+enum xb_status xb_link_run_plan(const struct xb_link_session *session, const char *const *options,
+                                const char *value, struct xb_link_run *run, struct xb_error *error);
+/* Has rows of a plan that follow each other and have no device in common measured at once, behind a
+ * row of them all. */
+void xb_link_run_at_once(struct xb_link_run *run);
+void xb_link_run_free(struct xb_link_run *run);
+
+/* Loads all devices for session->duration, minute after minute, into session->soak. The channel
+ * gets a line of XB_SOAK_LINE bytes a minute, filled up with zeros, for the other process. */
+#define XB_SOAK_LINE 96
+void xb_link_soak_run(struct xb_link_session *session, int channel);
 
 /* ---- what goes on beside the copies of a device ---- */
 

@@ -170,11 +170,9 @@ static const struct xb_table_column columns[] = {
 static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
                     const struct xb_verdict *verdict)
 {
-    const struct xb_link_attempt *attempt = XB_ATTEMPT_JUDGED(verdict, device);
     const struct xb_link_facts *facts = &verdict->facts;
-    const struct xb_device_health *health = &device->peers.after;
-    if (attempt != NULL && !health->nvlinks_known)
-        health = &attempt->health_after;
+    const struct xb_device_health *health = xb_link_latest(device);
+    uint64_t count = 0;
     xb_table_row(table);
     xb_table_text(table, "%u", device->info.index);
     xb_table_text(table, "%s", device->info.pci_bdf[0] != '\0' ? device->info.pci_bdf : "-");
@@ -187,21 +185,14 @@ static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
                                                  : "%.2f",
                       direction->measured / 1e9, 100 * direction->share);
     }
-    xb_table_text(table, attempt != NULL && health->nvlinks_known ? "%u/%u" : "-",
-                  health->nvlinks_active, health->nvlinks_active + health->nvlinks_inactive);
-    /* What ports, device and NVLinks counted during the test; links that were trained again, and
-     * what no GPU is asked to support, are no errors. */
-    uint64_t count = facts->errors.correctable + facts->errors.nonfatal + facts->errors.fatal;
-    bool known = facts->errors.known;
-    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
-        if (i != XB_PCIE_RETRAINS && i != XB_PCIE_UNSUPPORTED) {
-            known = known || facts->counted[i];
-            count += facts->rises[i];
-        }
-    for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++)
-        count += facts->nvlinks.rises[i];
-    xb_table_cell(table, count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_NONE,
-                  known || count > 0 ? "%" PRIu64 : "-", count);
+    if (health != NULL)
+        xb_table_text(table, "%u/%u", health->nvlinks_active,
+                      health->nvlinks_active + health->nvlinks_inactive);
+    else
+        xb_table_text(table, "-");
+    bool known = xb_link_errors(facts, &count);
+    xb_table_cell(table, count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_NONE, known ? "%" PRIu64 : "-",
+                  count);
     xb_table_cell(table, xb_level_colour(verdict->found.level), "%s",
                   xb_level_name(verdict->found.level));
 }
@@ -211,15 +202,28 @@ static void print_remarks(FILE *stream, const struct xb_link_report *report)
 {
     const struct xb_start *start = report->start;
     char late[XB_START_WARNING];
-    bool is_assumed = false;
+    bool is_assumed = false, is_derived = false;
     for (size_t i = 0; i < report->device_count; i++) {
         const struct xb_ceiling *ceiling = &report->verdicts[i].ceiling;
+        is_derived = is_derived || ceiling->derived;
         is_assumed = is_assumed || (ceiling->known && ceiling->payload_assumed);
     }
+    struct xb_words accepted;
+    if (xb_link_accepted_text(report, &accepted))
+        xb_heading_print(stream, XB_COLOUR_NONE, "accepted: %s", accepted.text);
+    const struct xb_link_then *then = &report->then;
+    if (then->known)
+        xb_heading_print(
+            stream, XB_COLOUR_NONE, "Baseline: %s%s%.10s%s%s.", then->path,
+            then->written != NULL ? " of " : "", then->written != NULL ? then->written : "",
+            then->changes != NULL ? ": then " : "", then->changes != NULL ? then->changes : "");
     /* Where nodes were to begin at once: whether this one did. */
     if (start != NULL && start->asked > 0 && start->began > 0 &&
         xb_start_warning(start->began - start->asked, &start->clock, late) != NULL)
         xb_heading_print(stream, XB_COLOUR_WARNING, "Warning: %s", late);
+    if (is_derived)
+        xb_heading_print(stream, XB_COLOUR_NONE,
+                         "Shares of Gen6 are of a ceiling that is derived, not measured.");
     if (is_assumed)
         xb_heading_print(stream, XB_COLOUR_NONE,
                          "Packet sizes are assumed. As root, link reads them, and ACS.");
@@ -266,8 +270,13 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
                        report->no_pairs);
     if (all.alike && (all.measured > 0 || all.apart > 0))
         print_alike(stream, &all);
-    if (!all.alike || (report->verbose && all.measured > 0))
+    bool is_wide = report->device_count > XB_PEER_DEVICES;
+    if (is_wide && !all.alike && all.measured > 0)
+        xb_lines_print(stream, xb_terminal_prose_columns(stream),
+                       "Pairs: %s GB/s; --json has each.", XB_LINK_RANGE(all.least, all.most, 1));
+    else if (!is_wide && (!all.alike || (report->verbose && all.measured > 0)))
         print_matrix(stream, report);
+    xb_link_table_soak(stream, report);
     print_remarks(stream, report);
     if (report->device_count > 0 && (report->verbose || report->level != XB_LEVEL_OK)) {
         /* What measured: of which version, by which backend and driver. */
@@ -276,10 +285,13 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
                                         {", runtime ", probe->runtime_version},
                                         {", driver ", probe->driver_version},
                                         {", library ", probe->runtime_library},
-                                        {", NAMED BY ", probe->runtime_override}};
+                                        {", NAMED BY ", probe->runtime_override},
+                                        {", in ", report->platform.hypervisor},
+                                        {", ASPM policy ", report->platform.aspm_policy}};
         struct xb_words words = {.length = 0};
         for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-            if (parts[i][1] != NULL && parts[i][1][0] != '\0')
+            if (parts[i][1] != NULL && parts[i][1][0] != '\0' && strcmp(parts[i][1], "none") != 0 &&
+                strcmp(parts[i][1], "default") != 0)
                 xb_words_add(&words, "%s%s", parts[i][0], parts[i][1]);
         fputc('\n', stream);
         xb_heading_print(stream, XB_COLOUR_NONE, "xferbench %s%s", report->version, words.text);

@@ -165,7 +165,7 @@ static void print_errors(FILE *stream, const struct xb_link_facts *facts)
 }
 
 static void print_bandwidth(FILE *stream, const char *label,
-                            const struct xb_link_direction *direction)
+                            const struct xb_link_direction *direction, double was)
 {
     struct xb_words words = {.length = 0};
     bool is_measured = direction->measured > 0;
@@ -174,7 +174,8 @@ static void print_bandwidth(FILE *stream, const char *label,
     if (is_measured && direction->share > 0)
         xb_words_add(&words, ", %.1f %% of the ceiling", 100 * direction->share);
     if (is_measured && direction->warning > 0)
-        xb_words_add(&words, "; warning below %s", XB_RATE_TEXT(direction->warning));
+        xb_words_add(&words, "; warning below %s%s", XB_RATE_TEXT(direction->warning),
+                     xb_is_of_baseline(direction, was) ? " (baseline)" : "");
     if (is_measured && direction->critical > 0)
         xb_words_add(&words, "; critical below %s", XB_RATE_TEXT(direction->critical));
     if (direction->source != XB_LIMIT_DEFAULT)
@@ -182,10 +183,30 @@ static void print_bandwidth(FILE *stream, const char *label,
     NOTE(label, "%s", words.text);
 }
 
-/* Where it is plugged in. */
-static void print_location(FILE *stream, const struct xb_pcie_path *path)
+/* What it is and how it is set, as far as that is known. */
+static void print_setup(FILE *stream, const struct xb_device_setup *setup)
 {
+    const char *const parts[][2] = {
+        {"serial ", setup->serial},
+        {"VBIOS ", setup->vbios},
+        {"ECC ", setup->ecc == XB_SWITCH_ON    ? "on"
+                 : setup->ecc == XB_SWITCH_OFF ? "off"
+                                               : ""},
+        {"virtualisation: ", setup->virtualisation},
+        {"confidential computing", setup->confidential == XB_SWITCH_ON ? " on" : ""},
+        {"", setup->confidential_mode}};
     struct xb_words words = {.length = 0};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i][1][0] != '\0' && strcmp(parts[i][1], "none") != 0)
+            xb_words_add(&words, "%s%s%s", words.length > 0 ? ", " : "", parts[i][0], parts[i][1]);
+    if (words.length > 0)
+        NOTE("board", "%s", words.text);
+}
+
+/* Where it is plugged in. */
+static void print_location(FILE *stream, const struct xb_pcie_path *path, uint64_t memory_bytes)
+{
+    struct xb_words words = {.length = 0}, aspm = {.length = 0};
     bool known = false;
     if (xb_pcie_path_hops(path) == 0)
         return;
@@ -196,10 +217,22 @@ static void print_location(FILE *stream, const struct xb_pcie_path *path)
     for (const char *c = path->local_cpus; *c != '\0'; c++)
         xb_words_add(&words, *c == ',' ? "%c " : "%c", *c);
     NOTE("NUMA", "%s", words.text);
-    NOTE("IOMMU", path->iommu_group >= 0 ? "group %d" : "no group", path->iommu_group);
+    words = (struct xb_words){.length = 0};
+    xb_words_add(&words, path->iommu_group >= 0 ? "group %d" : "no group", path->iommu_group);
+    if (path->iommu_type[0] != '\0')
+        xb_words_add(&words, ", %s (%s)",
+                     strcmp(path->iommu_type, "identity") == 0 ? "addresses passed through"
+                                                               : "addresses translated",
+                     path->iommu_type);
+    NOTE("IOMMU", "%s", words.text);
+    if (path->largest_bar > 0 && path->largest_bar < memory_bytes)
+        NOTE("BAR", "%" PRIu64 " MiB: the CPU cannot address all of its memory (resizable BAR)",
+             path->largest_bar >> 20);
     words = (struct xb_words){.length = 0};
     for (size_t i = 0; i < 2 * xb_pcie_path_hops(path); i++) {
         const struct xb_pcie_end *end = xb_pcie_path_end(path, i);
+        if (end != NULL && end->aspm[0] == 'L')
+            xb_words_add(&aspm, "%s%s at %s", aspm.length > 0 ? ", " : "", end->aspm, end->bdf);
         if (end == NULL || !end->control.known)
             continue;
         known = known || end->control.has_acs;
@@ -210,6 +243,8 @@ static void print_location(FILE *stream, const struct xb_pcie_path *path)
         NOTE("ACS", "peers' transfers go up to the root at %s", words.text);
     else if (known)
         NOTE("ACS", "peers' transfers are not redirected");
+    if (aspm.length > 0)
+        NOTE("ASPM", "%s", aspm.text);
 }
 
 /* What the vendor's library says. */
@@ -269,6 +304,9 @@ void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
                      info->index, info->name, info->pci_bdf[0] != '\0' ? ", " : "", info->pci_bdf,
                      xb_level_name(verdict->found.level));
     xb_findings_print(stream, &verdict->found, XB_LINK_LABEL, "");
+    XB_EACH (acceptance, verdict->limits.accepted, verdict->limits.accepted_count)
+        if (!acceptance->met)
+            NOTE("accepts", "%s: %s: it met nothing", acceptance->code, acceptance->reason);
     if (device->cut)
         NOTE("cut", "the deadline came before all attempts were made");
     if (attempt == NULL)
@@ -282,13 +320,14 @@ void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
              ceiling->payload_assumed ? "assumed" : "read", ceiling->read_request,
              ceiling->read_request_assumed ? "assumed" : "read");
     if (ceiling->known)
-        NOTE("ceiling", "to the GPU %s, back %s GB/s; raw %s GB/s each way (%s)",
+        NOTE("ceiling", "to the GPU %s, back %s GB/s; raw %s GB/s each way (%s%s)",
              XB_RATE_TEXT(ceiling->h2d), XB_RATE_TEXT(ceiling->d2h), XB_RATE_TEXT(ceiling->raw),
-             XB_LINK_LANES(lanes));
+             XB_LINK_LANES(lanes), ceiling->derived ? ", derived, not measured" : "");
     else
         NOTE("ceiling", "not known for this link");
-    print_bandwidth(stream, "to GPU", &verdict->ways[XB_TO_GPU]);
-    print_bandwidth(stream, "back", &verdict->ways[XB_BACK]);
+    print_bandwidth(stream, "to GPU", &verdict->ways[XB_TO_GPU],
+                    verdict->limits.was.rates[XB_TO_GPU]);
+    print_bandwidth(stream, "back", &verdict->ways[XB_BACK], verdict->limits.was.rates[XB_BACK]);
     /* What is expected of the slot's link, and who said so. */
     const struct xb_limit *generation = &verdict->limits.generation,
                           *width = &verdict->limits.width;
@@ -297,7 +336,8 @@ void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
              xb_limit_source_name(generation->source));
     if (width->is_set)
         NOTE("expected", "x%.0f (%s)", width->value, xb_limit_source_name(width->source));
-    print_location(stream, &attempt->at_rest);
+    print_location(stream, &attempt->at_rest, info->memory_bytes);
+    print_setup(stream, &device->setup);
     print_health(stream, device, attempt, &verdict->facts);
     for (size_t i = 0; XB_ATTEMPTS(device) > 1 && i < XB_ATTEMPTS(device); i++)
         print_attempt(stream, &device->attempts[i], i, verdict);

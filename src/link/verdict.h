@@ -4,8 +4,10 @@
 #include "base/order.h"
 #include "machine/pcie.h"
 #include "present/finding.h"
+#include "record/record.h"
 #include "xferbench/backend.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -66,7 +68,8 @@ struct xb_link_conditions {
     uint64_t retrains;     /* of that link */
     unsigned memory_mhz;   /* clock of the device's memory */
     unsigned memory_best_mhz;
-    bool slowed_by_hardware; /* as in struct xb_device_health */
+    unsigned sm_mhz, sm_best_mhz; /* of its multiprocessors */
+    bool slowed_by_hardware;      /* as in struct xb_device_health */
     char throttle[128];
     bool memory_is_far;   /* all host memory lay on other NUMA nodes than the device's */
     double mean, fastest; /* the copies themselves, in bytes per second: all samples, the fastest */
@@ -141,6 +144,32 @@ struct xb_limit {
     enum xb_limit_source source;
 };
 
+/* What is so by design: a finding of that code is told, and does not count. */
+struct xb_acceptance {
+    const char *code, *reason; /* borrowed */
+    enum xb_limit_source source;
+    bool met; /* there was such a finding */
+};
+#define XB_ACCEPTANCES 16 /* more than there are codes that can be accepted */
+#define XB_ACCEPTANCE_REASON 120
+
+/* What a device was in the file that --baseline names. What is not known is 0 or "". */
+struct xb_link_was {
+    bool known;                 /* it was there */
+    char uuid[64];              /* as in struct xb_device_info */
+    struct xb_lanes load;       /* of the slot's link */
+    double rates[XB_LINK_WAYS]; /* bytes per second */
+    unsigned nvlinks;           /* that were active */
+};
+/* A bandwidth below this share of what it was is worse: 5 % less is found, and 3 % is not. Healthy
+ * machines scatter by as much (docs/link.md). */
+#define XB_BASELINE_SHARE 0.96
+/* Says so in the array `text`; `name` ("h2d") is of the direction. */
+#define XB_SINCE(text, name, measured, was)                                                        \
+    snprintf((text), sizeof(text),                                                                 \
+             "%s %.2f GB/s is %.3f of %.2f GB/s when the node was accepted, below %.2f", (name),   \
+             (measured) / 1e9, (measured) / (was), (was) / 1e9, XB_BASELINE_SHARE)
+
 struct xb_link_limits {
     union {
         struct {
@@ -153,7 +182,21 @@ struct xb_link_limits {
         };
         struct xb_limit all[7]; /* the first two by way */
     };
+    struct xb_acceptance accepted[XB_ACCEPTANCES];
+    size_t accepted_count;
+    struct xb_link_was was;
 };
+
+/* Adds an acceptance; `reason` is borrowed. XB_ERR_USAGE: there is no such code, or it cannot be
+ * accepted, or is already; or the reason is too long. */
+enum xb_status xb_accept(const char *code, const char *reason, enum xb_limit_source source,
+                         struct xb_link_limits *limits, struct xb_error *error);
+/* XB_ERR_USAGE where the limits have no bound for what is accepted of a link; `where` says where to
+ * set one. */
+enum xb_status xb_accept_check(struct xb_link_limits *limits, const char *where,
+                               struct xb_error *error);
+/* The acceptance of that code; NULL for none. */
+struct xb_acceptance *xb_accepted(struct xb_link_limits *limits, const char *code);
 
 /* The default shares, which healthy links reach (docs/link-ceilings.md). If only one of the two is
  * set and the other's default lies on the wrong side of it, that becomes the one that is set. */
@@ -188,6 +231,7 @@ struct xb_link_port {
     bool is_upper;
     struct xb_pcie_aer errors;
     uint64_t most_correctable; /* in one attempt */
+    unsigned attempts;         /* in how many there was one */
 };
 
 #define XB_LINK_PORTS (2 * XB_PCIE_HOPS * XB_LINK_ATTEMPTS)
@@ -213,6 +257,11 @@ struct xb_link_facts {
     struct xb_nvlink_facts nvlinks;
 };
 
+/* Adds what was counted in one attempt. */
+void xb_link_facts_add(const struct xb_link_attempt *attempt, struct xb_link_facts *facts);
+/* Errors of ports, device and NVLinks: links that were trained again, and what no GPU is asked to
+ * support, are none. False where nobody counts. */
+bool xb_link_errors(const struct xb_link_facts *facts, uint64_t *count);
 /* Finds the facts of a device whose attempt `best` counts. All are 0 without an attempt. */
 void xb_link_facts_find(const struct xb_link_device *device, size_t best,
                         struct xb_link_facts *facts);
@@ -226,8 +275,15 @@ struct xb_link_direction {
     double warning;              /* below is WARNING; 0 where there is no such limit */
     double critical;             /* below is CRITICAL; 0 where there is no such limit */
     enum xb_limit_source source; /* of `critical` */
+    double own_limit;            /* the higher of both without a baseline */
     bool is_slow;                /* below one of them */
 };
+
+/* Whether its warning comes from what it was in the baseline. */
+static inline bool xb_is_of_baseline(const struct xb_link_direction *direction, double was)
+{
+    return was > 0 && fabs(direction->warning - XB_BASELINE_SHARE * was) < 1e-9 * was;
+}
 
 struct xb_verdict {
     struct xb_findings found;
@@ -268,13 +324,16 @@ extern const struct xb_pcie_counter_names {
     enum { XB_COUNT_SHOWN, XB_COUNT_RATE, XB_COUNT_ERROR } judged; /* an error is one too many */
 } xb_pcie_counters[XB_PCIE_COUNTERS];
 
+/* The latest reading that tells how many NVLinks are active; NULL where none does. */
+const struct xb_device_health *xb_link_latest(const struct xb_link_device *device);
+
 /* What the hop that limits the path did under load; 0 and 0 where it is not known. */
 struct xb_lanes xb_verdict_lanes(const struct xb_verdict *verdict);
 
 /* ---- direct copies between the devices of an ordered pair ---- */
 
-#define XB_PEER_DEVICES 8u /* of more devices no pairs are tested: it would take minutes */
-#define XB_LINK_PAIRS ((size_t)(XB_PEER_DEVICES * (XB_PEER_DEVICES - 1)))
+#define XB_PEER_DEVICES 8u /* of more devices pairs are first tested in rounds, many at once */
+#define XB_LINK_PAIRS ((size_t)XB_RUN_DEVICES * (XB_RUN_DEVICES - 1))
 
 /* One test of a pair. */
 struct xb_pair_attempt {
@@ -306,6 +365,7 @@ struct xb_pair_verdict {
     double ceiling;            /* links x link_rate, in bytes per second; 0 where not known */
     struct xb_link_direction bandwidth; /* its share is that of the ceiling */
     size_t like_count;                  /* how many pairs are like this one, itself included */
+    double was;                         /* bandwidth in the baseline; 0 where not known */
     double like; /* their median bandwidth; 0 where fewer than XB_PEERS_LIKE were measured */
 };
 
@@ -329,11 +389,22 @@ void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
 /* ---- the parts of a verdict. Each adds its reasons, whose codes docs/link.md tells ---- */
 
 /* Adds a reason to the `verdict` of the function in which it stands. */
-#define FIND_AT(level, code, ...) xb_finding_add(&verdict->found, (level), (code), __VA_ARGS__)
+#define FIND_AT(level, code, ...)                                                                  \
+    xb_finding_put(&verdict->found,                                                                \
+                   xb_why_accepted(_Generic(verdict, struct xb_verdict *                           \
+                                            : verdict, default                                     \
+                                            : NULL),                                               \
+                                   (level), (code)),                                               \
+                   (level), (code), __VA_ARGS__)
 #define FIND(level, ...) FIND_AT(XB_LEVEL_##level, __VA_ARGS__)
 
 /* More than this share of what links can carry is impossible; clocks are off by 1 % at most. */
 #define XB_BANDWIDTH_ABOVE 1.01
+
+/* Why a finding of this verdict, whose facts are known, is accepted; NULL where it is not, and for
+ * the verdict on a pair, NULL. What is CRITICAL is accepted of a link alone that still has, as
+ * every link above it, what is expected of it, or what it had in the baseline. */
+const char *xb_why_accepted(struct xb_verdict *verdict, enum xb_level level, const char *code);
 
 /* Says that the test ended before `whose` ("the device's") attempts had one that is OK. */
 void xb_judge_cut(struct xb_findings *found, bool interrupted, const char *whose, const char *who);
@@ -352,10 +423,19 @@ void xb_verdict_set_limits(struct xb_verdict *verdict);
 /* Fills the ways, behind xb_judge_link; adds a reason where a bandwidth cannot be judged or
  * cannot be true. */
 void xb_judge_bandwidth(const struct xb_link_attempt *attempt, struct xb_verdict *verdict);
+/* What went on beside any copies of a device from or to the host: a code, and words; or NULL. */
+const char *xb_link_cause(const struct xb_link_device *device, const struct xb_ceiling *ceiling,
+                          char text[128]);
 /* Judges a bandwidth that is too low. Last of all: it asks for the link's reasons. */
 void xb_judge_loss(const struct xb_link_device *device, struct xb_verdict *verdict);
 /* Judges a link that was less in another attempt than in the best, or fell while data moved. */
 void xb_judge_stability(const struct xb_link_device *device, struct xb_verdict *verdict);
+/* Whether healthy devices of its kind are known: then what the device itself counts is judged. */
+bool xb_is_hopper(const struct xb_link_device *device);
+/* Judges what ports and device counted, in verdict->facts. `lasted`: how many seconds of load there
+ * were, where attempts are so long that only rates count; 0: they are short. */
+void xb_judge_errors(const struct xb_link_device *device, double lasted,
+                     struct xb_verdict *verdict);
 /* Judges NVLinks that went down or became unreadable, recoveries, and too many replays. CRC errors
  * are no reason: what arrived wrong was sent again. */
 void xb_judge_nvlinks(struct xb_verdict *verdict);

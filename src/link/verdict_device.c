@@ -41,20 +41,21 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
 #define NAMES(counter, key, words, judged) [XB_PCIE_##counter] = {key, words, XB_COUNT_##judged},
 const struct xb_pcie_counter_names xb_pcie_counters[] = {XB_EACH_PCIE_COUNTER(NAMES)};
 
-/* Whether healthy devices of its kind are known. */
-static bool is_hopper(const struct xb_link_device *device)
+bool xb_is_hopper(const struct xb_link_device *device)
 {
     return strcmp(device->info.architecture, "sm_90") == 0;
 }
 
-static bool is_frequent(uint64_t count, unsigned attempts, const struct xb_link_facts *facts)
+static bool is_frequent(uint64_t count, unsigned attempts, double seconds)
 {
-    return attempts > 1 && (double)count > HEALTHY_RATE * facts->counted_seconds;
+    return attempts > 1 && (double)count > HEALTHY_RATE * seconds;
 }
 
-static void judge_errors(const struct xb_link_device *device, struct xb_verdict *verdict)
+void xb_judge_errors(const struct xb_link_device *device, double lasted, struct xb_verdict *verdict)
 {
     const struct xb_link_facts *facts = &verdict->facts;
+    const bool lasting = lasted > 0;
+    const double seconds = lasting ? lasted : facts->counted_seconds;
     XB_EACH (port, facts->ports, facts->port_count) {
         const struct xb_pcie_aer *errors = &port->errors;
         if (errors->nonfatal > 0 || errors->fatal > 0)
@@ -63,19 +64,21 @@ static void judge_errors(const struct xb_link_device *device, struct xb_verdict 
                  " of them fatal) at %s while data moved: reseat the card, check riser and cables; "
                  "dmesg has their kinds",
                  errors->nonfatal + errors->fatal, errors->fatal, port->bdf);
-        if (port->most_correctable > USUAL_ERRORS)
+        if (lasting ? is_frequent(errors->correctable, port->attempts, seconds)
+                    : port->most_correctable > USUAL_ERRORS)
             FIND(WARNING, "XB-AER-CORRECTABLE",
                  "%" PRIu64 " correctable errors at %s while data moved: reseat the card, check "
                  "riser and cables",
                  errors->correctable, port->bdf);
     }
-    if (facts->most_replays > USUAL_ERRORS ||
-        (is_hopper(device) && is_frequent(facts->replays, facts->attempts_replayed, facts)))
+    if ((!lasting && facts->most_replays > USUAL_ERRORS) ||
+        ((lasting || xb_is_hopper(device)) &&
+         is_frequent(facts->replays, facts->attempts_replayed, seconds)))
         FIND(WARNING, "XB-PCIE-REPLAY",
              "%" PRIu64
              " packets were sent again while data moved: reseat the card, check riser and cables",
              facts->replays);
-    if (!is_hopper(device))
+    if (!xb_is_hopper(device))
         return;
     bool is_grave = facts->rises[XB_PCIE_NONFATAL] > 0 || facts->rises[XB_PCIE_FATAL] > 0;
     size_t length = 0;
@@ -83,7 +86,7 @@ static void judge_errors(const struct xb_link_device *device, struct xb_verdict 
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++) {
         uint64_t count = facts->rises[i];
         if (xb_pcie_counters[i].judged == XB_COUNT_RATE
-                ? !is_frequent(count, facts->attempts_risen[i], facts)
+                ? !is_frequent(count, facts->attempts_risen[i], seconds)
                 : xb_pcie_counters[i].judged == XB_COUNT_SHOWN || count == 0)
             continue;
         if (i == XB_PCIE_RETRAINS)
@@ -106,7 +109,7 @@ bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_ver
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
         rose =
             rose || (xb_pcie_counters[i].judged != XB_COUNT_SHOWN && verdict->facts.rises[i] > 0);
-    return verdict->found.level != XB_LEVEL_OK || (rose && is_hopper(device));
+    return verdict->found.level != XB_LEVEL_OK || (rose && xb_is_hopper(device));
 }
 
 /* Why no copy of the device crosses a PCIe link; NULL if copies do, as far as is known. `attempt`
@@ -196,7 +199,9 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
     xb_verdict_set_limits(verdict); /* They hold also for a device without an attempt. */
     if (device->missing) {
         FIND(CRITICAL, "XB-DEVICE-MISSING",
-             "there are fewer devices than --count asks for: see lspci and dmesg");
+             verdict->limits.was.known
+                 ? "it was here when the node was accepted, and is not now: see lspci and dmesg"
+                 : "there are fewer devices than --count asks for: see lspci and dmesg");
         return;
     }
     /* The first of several that are as good is the best one. */
@@ -214,7 +219,7 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
         judge_incidents(device, verdict);
         judge_attempt(device, verdict->best, verdict);
         xb_judge_stability(device, verdict);
-        judge_errors(device, verdict);
+        xb_judge_errors(device, 0, verdict);
         xb_judge_nvlinks(verdict);
         xb_judge_loss(device, verdict);
     } else if (none != NULL) {

@@ -22,8 +22,14 @@ static const char *speed_name(double speed_gts, char text[24])
 /* In memory that lasts as long as the block in which it stands. */
 #define SPEED(speed_gts) speed_name((speed_gts), (char[24]){0})
 
-/* Returns whether the hop is at its best, as far as that is known. What --expect asks of the slot
- * replaces what its ends can do. */
+/* What the slot is expected to have replaces what its ends can do, unless that is told as accepted.
+ */
+static bool is_told(struct xb_verdict *verdict, const struct xb_limit *expected, const char *code)
+{
+    return !expected->is_set || xb_accepted(&verdict->limits, code) != NULL;
+}
+
+/* Returns whether the hop is at its best, as far as that is known. */
 static bool judge_hop(const struct xb_link_attempt *attempt, size_t index, bool is_slot,
                       struct xb_verdict *verdict)
 {
@@ -50,11 +56,12 @@ static bool judge_hop(const struct xb_link_attempt *attempt, size_t index, bool 
                             : "a link above the device: check the BIOS link speed setting and the "
                               "switch, its riser or cable";
     }
-    if (hop->load.width < hop->best.width && !(is_slot && verdict->limits.width.is_set))
+    if (hop->load.width < hop->best.width &&
+        (!is_slot || is_told(verdict, &verdict->limits.width, "XB-LINK-WIDTH")))
         FIND_AT(level, "XB-LINK-WIDTH", "x%u of x%u at %s: %s", hop->load.width, hop->best.width,
                 hop->lower, for_width);
     if (hop->load.speed_gts < hop->best.speed_gts &&
-        !(is_slot && verdict->limits.generation.is_set))
+        (!is_slot || is_told(verdict, &verdict->limits.generation, "XB-LINK-SPEED")))
         FIND_AT(level, "XB-LINK-SPEED", "%s under load at %s, %s can do %s: %s",
                 SPEED(hop->load.speed_gts), hop->lower, able, SPEED(hop->best.speed_gts),
                 for_speed);
@@ -74,8 +81,8 @@ static void judge_slot(const struct xb_link_attempt *attempt, size_t slot,
         card = after->lower.link.max_width > card ? after->lower.link.max_width : card;
         port = after->upper.link.max_width > port ? after->upper.link.max_width : port;
     }
-    if (verdict->limits.width.is_set || !xb_pcie_hop_upper_is_real(hop) || port == 0 ||
-        port >= card)
+    if (!is_told(verdict, &verdict->limits.width, "XB-LINK-SLOT") ||
+        !xb_pcie_hop_upper_is_real(hop) || port == 0 || port >= card)
         return;
     FIND(WARNING, "XB-LINK-SLOT",
          "the port has x%u and the card could do x%u at %s: check bifurcation, or give --expect if "
@@ -111,6 +118,13 @@ static void judge_expectation(const struct xb_link_hop *slot, struct xb_verdict 
     unsigned generation = (unsigned)verdict->limits.generation.value;
     unsigned width = (unsigned)verdict->limits.width.value;
     char expected[32] = "";
+    const struct xb_lanes was = verdict->limits.was.load;
+    if (slot->load.width < was.width || slot->load.speed_gts < was.speed_gts)
+        FIND(CRITICAL, "XB-BASELINE-LINK",
+             "%s x%u under load at %s, it was %s x%u when the node was accepted: look for what was "
+             "changed since then, reseat the card",
+             SPEED(slot->load.speed_gts), slot->load.width, slot->lower, SPEED(was.speed_gts),
+             was.width);
     /* Compares rates, because there may be rates above the last generation that has a number. */
     if (slot->load.speed_gts >= rates[generation <= last ? generation : 0] &&
         slot->load.width >= width)
@@ -156,10 +170,17 @@ void xb_judge_link(const struct xb_link_attempt *attempt, struct xb_verdict *ver
     verdict->ceiling = xb_ceiling_of(lanes.speed_gts, lanes.width, &control);
 }
 
+/* What says that a link is less than it should be. */
+#define LESS "XB-LINK-WIDTH", "XB-LINK-SPEED", "XB-LINK-EXPECT", "XB-BASELINE-LINK"
+/* What speaks against the link itself. */
+#define SUSPECT                                                                                    \
+    LESS, "XB-LINK-UNSTABLE", "XB-PCIE-RETRAIN", "XB-PCIE-ERRORS", "XB-PCIE-REPLAY",               \
+        "XB-DATA-WRONG", "XB-DEVICE-GONE", "XB-AER-CORRECTABLE", "XB-AER-UNCORRECTABLE"
+
 /* Whether the attempt's own readings say that a link is less than it should be. */
 static bool lacks(const struct xb_link_attempt *attempt, const struct xb_verdict *of)
 {
-    static const char *const codes[] = {"XB-LINK-WIDTH", "XB-LINK-SPEED", "XB-LINK-EXPECT", NULL};
+    static const char *const codes[] = {LESS, NULL};
     struct xb_verdict verdict = {.limits = of->limits};
     xb_link_facts_find_hops(attempt, &verdict.facts);
     xb_judge_link(attempt, &verdict);
@@ -238,6 +259,15 @@ static double full_of(const struct xb_ceiling *ceiling, size_t way)
     return way == 0 ? ceiling->h2d : ceiling->d2h;
 }
 
+/* Below it is less than when the node was accepted; 0 for no such limit. A link that is less than
+ * then has its own reason. */
+static double baseline_limit(const struct xb_verdict *verdict, size_t way)
+{
+    bool is_less =
+        xb_finding_is_any(&verdict->found, (const char *const[]){"XB-BASELINE-LINK", NULL});
+    return is_less ? 0 : XB_BASELINE_SHARE * verdict->limits.was.rates[way];
+}
+
 void xb_verdict_set_limits(struct xb_verdict *verdict)
 {
     const struct xb_ceiling *ceiling = &verdict->ceiling;
@@ -256,6 +286,8 @@ void xb_verdict_set_limits(struct xb_verdict *verdict)
                                             : XB_LIMIT_DEFAULT;
         direction->critical = minimum->is_set ? minimum->value : critical * full_of(ceiling, i);
         direction->warning = minimum->is_set ? 0 : warning * full_of(ceiling, i);
+        direction->own_limit = fmax(direction->warning, direction->critical);
+        direction->warning = fmax(direction->warning, baseline_limit(verdict, i));
     }
 }
 
@@ -330,9 +362,15 @@ static const char *cause_of(const struct xb_link_conditions *seen, size_t way, d
         return CAUSE("XB-MEMORY-FAR", "the copies' host memory lay on a far NUMA node");
     if (seen->slowed_by_hardware)
         return CAUSE("XB-CLOCKS-LOW", "the hardware slowed the GPU down (%.80s)", seen->throttle);
-    if (seen->memory_mhz > 0 && seen->memory_mhz < SLOW_CLOCK * seen->memory_best_mhz)
-        return CAUSE("XB-CLOCKS-LOW", "the GPU's memory ran at %u of %u MHz", seen->memory_mhz,
-                     seen->memory_best_mhz);
+    /* Multiprocessors that have nothing to do may be slow: only a setting speaks against them. */
+    bool is_set = strstr(seen->throttle, XB_CLOCKS_ARE_SET) != NULL;
+    bool is_memory = seen->memory_mhz > 0 && seen->memory_mhz < SLOW_CLOCK * seen->memory_best_mhz;
+    if (is_memory || (is_set && seen->sm_mhz > 0 && seen->sm_mhz < SLOW_CLOCK * seen->sm_best_mhz))
+        return CAUSE("XB-CLOCKS-LOW", "the GPU's %s ran at %u of %u MHz%s",
+                     is_memory ? "memory" : "multiprocessors",
+                     is_memory ? seen->memory_mhz : seen->sm_mhz,
+                     is_memory ? seen->memory_best_mhz : seen->sm_best_mhz,
+                     is_set ? ", as set (nvidia-smi -rmc, -rgc, -rac reset clocks)" : "");
     if (seen->cpus > 0 && seen->cpus_busy >= BUSY_SHARE * seen->cpus)
         return CAUSE("XB-HOST-BUSY", "other processes kept %.1f of %u CPUs busy", seen->cpus_busy,
                      seen->cpus);
@@ -342,6 +380,16 @@ static const char *cause_of(const struct xb_link_conditions *seen, size_t way, d
     if (seen->fastest < limit) /* a link that is slow is so all the time */
         return NULL;
     return CAUSE("XB-SLOW-AT-TIMES", "the fastest copies reached %.2f GB/s", seen->fastest / 1e9);
+}
+
+const char *xb_link_cause(const struct xb_link_device *device, const struct xb_ceiling *ceiling,
+                          char text[128])
+{
+    const char *code = NULL;
+    for (size_t i = 0; i < XB_LINK_WAYS * XB_ATTEMPTS(device) && code == NULL; i++)
+        code = cause_of(&device->attempts[i / XB_LINK_WAYS].conditions[i % XB_LINK_WAYS],
+                        i % XB_LINK_WAYS, INFINITY, ceiling, text);
+    return code;
 }
 
 /* The first cause that any slow attempt shows; an attempt that was not slow shows one too. Who sets
@@ -382,52 +430,68 @@ static bool is_surely_far_below(const struct xb_link_device *device,
     return is_seen;
 }
 
-void xb_judge_loss(const struct xb_link_device *device, struct xb_verdict *verdict)
+/* Judges one direction. `suspect`: something speaks against the link itself. */
+static void judge_way(const struct xb_link_device *device, size_t way, bool suspect,
+                      struct xb_verdict *verdict)
 {
-    /* What speaks against the link itself. */
-    static const char *const codes[] = {
-        "XB-LINK-WIDTH",   "XB-LINK-SPEED",      "XB-LINK-EXPECT",       "XB-LINK-UNSTABLE",
-        "XB-PCIE-RETRAIN", "XB-PCIE-ERRORS",     "XB-PCIE-REPLAY",       "XB-DATA-WRONG",
-        "XB-DEVICE-GONE",  "XB-AER-CORRECTABLE", "XB-AER-UNCORRECTABLE", NULL};
-    bool suspect = xb_finding_is_any(&verdict->found, codes);
+    struct xb_link_direction *direction = &verdict->ways[way];
     const struct xb_ceiling *ceiling = &verdict->ceiling;
     const struct xb_link_limits *limits = &verdict->limits;
-    for (size_t i = 0; i < XB_LINK_WAYS; i++) {
-        struct xb_link_direction *direction = &verdict->ways[i];
-        const struct xb_limit *minimum = &limits->all[i];
-        double full = full_of(ceiling, i), measured = direction->measured;
-        bool sets_critical = minimum->is_set || limits->critical_share.is_set;
-        bool is_own = sets_critical || limits->warn_share.is_set;
-        char text[160], cause[128];
-        if (!suspect && !sets_critical && ceiling->known)
-            direction->critical = fmin(direction->critical, XB_UNEXPLAINED_CRITICAL_SHARE * full);
-        if (!direction->is_slow)
-            continue;
-        const char *other = suspect ? NULL : find_cause(device, verdict, i, is_own, cause);
-        bool is_critical = other == NULL && measured < direction->critical &&
-                           (suspect || sets_critical || is_surely_far_below(device, verdict, i));
-        enum xb_level level = is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING;
-        if (minimum->is_set)
-            snprintf(text, sizeof text, "%s %.2f GB/s is below the limit of %.2f GB/s (%s)",
-                     ways[i].name, measured / 1e9, minimum->value / 1e9,
-                     xb_limit_source_name(minimum->source));
-        else
-            snprintf(text, sizeof text,
-                     "%s %.2f GB/s is %.3f of what %s x%u can carry (%.2f GB/s), below %.2f",
-                     ways[i].name, measured / 1e9, direction->share, SPEED(ceiling->speed_gts),
-                     ceiling->width, full / 1e9,
-                     (is_critical ? direction->critical : direction->warning) / full);
-        if (suspect || is_own)
-            FIND_AT(other != NULL ? XB_LEVEL_UNKNOWN : level, ways[i].code, "%s", text);
-        if (other != NULL)
-            FIND(UNKNOWN, other, "%s; meanwhile %s: could not be judged, run again on an idle node",
-                 is_own ? ways[i].name : text, cause);
-        else if (!suspect && !is_own)
-            FIND_AT(level, "XB-SLOW-UNEXPLAINED",
-                    "%s: nothing that was looked at shows why; compare with other nodes, then "
-                    "reseat the card",
-                    text);
+    const struct xb_limit *minimum = &limits->all[way];
+    double full = full_of(ceiling, way), measured = direction->measured;
+    bool sets_critical = minimum->is_set || limits->critical_share.is_set;
+    bool is_since = measured >= direction->own_limit; /* too low for the baseline alone */
+    bool is_own = !is_since && (sets_critical || limits->warn_share.is_set);
+    char text[160], cause[128];
+    if (!suspect && !sets_critical && ceiling->known)
+        direction->critical = fmin(direction->critical, XB_UNEXPLAINED_CRITICAL_SHARE * full);
+    if (!direction->is_slow)
+        return;
+    const char *other = suspect ? NULL : find_cause(device, verdict, way, is_own, cause);
+    /* Nobody knows how fast copies should be but who sets a limit, or knows how fast they were. */
+    bool is_encrypted = device->setup.confidential == XB_SWITCH_ON;
+    bool is_vague = !is_since && !minimum->is_set && (is_encrypted || ceiling->derived);
+    bool is_critical = !is_vague && other == NULL && measured < direction->critical &&
+                       (suspect || sets_critical || is_surely_far_below(device, verdict, way));
+    enum xb_level level = is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING;
+    if (is_since)
+        XB_SINCE(text, ways[way].name, measured, limits->was.rates[way]);
+    else if (minimum->is_set)
+        snprintf(text, sizeof text, "%s %.2f GB/s is below the limit of %.2f GB/s (%s)",
+                 ways[way].name, measured / 1e9, minimum->value / 1e9,
+                 xb_limit_source_name(minimum->source));
+    else
+        snprintf(text, sizeof text,
+                 "%s %.2f GB/s is %.3f of what %s x%u can carry (%.2f GB/s), below %.2f",
+                 ways[way].name, measured / 1e9, direction->share, SPEED(ceiling->speed_gts),
+                 ceiling->width, full / 1e9,
+                 (is_critical ? direction->critical : direction->warning) / full);
+    if (is_vague) {
+        FIND(UNKNOWN, is_encrypted ? "XB-CONFIDENTIAL" : "XB-BW-NO-LIMIT",
+             "%s: %s: set limits for such GPUs (--min-h2d, --min-d2h, or --limits)", text,
+             is_encrypted ? "confidential computing encrypts copies, which are slow by design"
+                          : "that is derived from the specification, and nobody measured it");
+        return;
     }
+    if (suspect || is_own || (is_since && other == NULL))
+        FIND_AT(other != NULL ? XB_LEVEL_UNKNOWN : level,
+                is_since ? "XB-BASELINE-BW" : ways[way].code, "%s", text);
+    if (other != NULL)
+        FIND(UNKNOWN, other, "%s; meanwhile %s: could not be judged, run again on an idle node",
+             is_own ? ways[way].name : text, cause);
+    else if (!suspect && !is_own && !is_since)
+        FIND_AT(level, "XB-SLOW-UNEXPLAINED",
+                "%s: nothing that was looked at shows why; compare with other nodes, then "
+                "reseat the card",
+                text);
+}
+
+void xb_judge_loss(const struct xb_link_device *device, struct xb_verdict *verdict)
+{
+    static const char *const codes[] = {SUSPECT, NULL};
+    bool suspect = xb_finding_is_any(&verdict->found, codes);
+    for (size_t i = 0; i < XB_LINK_WAYS; i++)
+        judge_way(device, i, suspect, verdict);
 }
 
 /* ---- NVLinks ---- */

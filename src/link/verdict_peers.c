@@ -43,9 +43,51 @@ void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
         verdict->bandwidth.share = attempt->bandwidth / verdict->ceiling;
 }
 
+static bool is_encrypted(const struct xb_link_report *node, const struct xb_link_pair *pair)
+{
+    return node->devices[pair->from].setup.confidential == XB_SWITCH_ON ||
+           node->devices[pair->to].setup.confidential == XB_SWITCH_ON;
+}
+
+/* Adds that the pair carries less than `limit`, a share of what its links carry. */
+static void find_low_share(struct xb_pair_verdict *verdict, bool encrypted, bool is_critical,
+                           double limit)
+{
+    enum xb_level level = encrypted     ? XB_LEVEL_UNKNOWN
+                          : is_critical ? XB_LEVEL_CRITICAL
+                                        : XB_LEVEL_WARNING;
+    FIND_AT(level, encrypted ? "XB-CONFIDENTIAL" : "XB-BW-PEER",
+            "%.2f GB/s is %.3f of what %u links of %.2f GB/s carry (%.2f GB/s), below %.2f: %s",
+            verdict->bandwidth.measured / 1e9, verdict->bandwidth.share, verdict->reach.links,
+            verdict->reach.link_rate / 1e9, verdict->ceiling / 1e9, limit / verdict->ceiling,
+            encrypted ? "confidential computing encrypts copies, which are slow by design: set "
+                        "a limit for such GPUs (--min-peer, or --limits)"
+                      : "look for other traffic and slow clocks, see nvidia-smi nvlink -s and "
+                        "-e");
+}
+
+/* Judges a pair that is slower than when the node was accepted. What slows the host down slows
+ * copies that may cross it. */
+static void judge_since(const struct xb_link_report *node, const struct xb_link_pair *pair,
+                        struct xb_pair_verdict *verdict)
+{
+    const size_t ends[] = {pair->from, pair->to};
+    char text[128], cause[128];
+    const char *other = NULL;
+    for (size_t i = 0; i < 2 && other == NULL && verdict->reach.links == 0; i++)
+        other = xb_link_cause(&node->devices[ends[i]], &node->verdicts[ends[i]].ceiling, cause);
+    XB_SINCE(text, "d2d", verdict->bandwidth.measured, verdict->was);
+    if (other != NULL)
+        FIND(UNKNOWN, other, "%s; in this test %s: could not be judged, run again on an idle node",
+             text, cause);
+    else
+        FIND(WARNING, "XB-BASELINE-BW", "%s", text);
+}
+
 /* Judges a pair by its minimum, or by what its links carry. The attempt that counts has the highest
  * bandwidth; wrong data counts in whichever attempt it was seen. */
-static void judge_pair(const struct xb_link_pair *pair, struct xb_pair_verdict *verdict)
+static void judge_pair(const struct xb_link_report *node, const struct xb_link_pair *pair,
+                       struct xb_pair_verdict *verdict)
 {
     size_t best = 0;
     double most = 0;
@@ -64,6 +106,8 @@ static void judge_pair(const struct xb_link_pair *pair, struct xb_pair_verdict *
     bandwidth->critical =
         minimum->is_set ? minimum->value : XB_PEER_CRITICAL_SHARE * verdict->ceiling;
     bandwidth->warning = minimum->is_set ? 0 : XB_PEER_WARN_SHARE * verdict->ceiling;
+    bandwidth->own_limit = fmax(bandwidth->warning, bandwidth->critical);
+    bandwidth->warning = fmax(bandwidth->warning, XB_BASELINE_SHARE * verdict->was);
     size_t wrong = 0; /* the first attempt whose data was */
     while (wrong < XB_ATTEMPTS(pair) && !pair->attempts[wrong].data_wrong)
         wrong++;
@@ -78,16 +122,13 @@ static void judge_pair(const struct xb_link_pair *pair, struct xb_pair_verdict *
     } else if (bandwidth->measured > 0) {
         bool is_critical = bandwidth->measured < bandwidth->critical;
         double limit = is_critical ? bandwidth->critical : bandwidth->warning;
-        if (bandwidth->measured < limit && minimum->is_set)
+        if (bandwidth->measured < limit && bandwidth->measured >= bandwidth->own_limit)
+            judge_since(node, pair, verdict);
+        else if (bandwidth->measured < limit && minimum->is_set)
             FIND(CRITICAL, "XB-BW-PEER", "%.2f GB/s is below the limit of %.2f GB/s (%s)",
                  bandwidth->measured / 1e9, limit / 1e9, xb_limit_source_name(minimum->source));
         else if (bandwidth->measured < limit)
-            FIND_AT(is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING, "XB-BW-PEER",
-                    "%.2f GB/s is %.3f of what %u links of %.2f GB/s carry (%.2f GB/s), below "
-                    "%.2f: look for other traffic and slow clocks, see nvidia-smi nvlink -s and -e",
-                    bandwidth->measured / 1e9, bandwidth->share, verdict->reach.links,
-                    verdict->reach.link_rate / 1e9, verdict->ceiling / 1e9,
-                    limit / verdict->ceiling);
+            find_low_share(verdict, is_encrypted(node, pair), is_critical, limit);
         /* What the links cannot carry was measured wrongly, though it looks good. */
         if (verdict->ceiling > 0 && bandwidth->share > XB_BANDWIDTH_ABOVE)
             FIND(UNKNOWN, "XB-BW-ABOVE",
@@ -137,33 +178,19 @@ static void judge_among_others(const struct xb_link_report *node, size_t index)
 /* With less than this share of the links that another GPU has, a GPU is CRITICAL. */
 #define CRITICAL_SHARE 0.5
 
-/* The latest reading that tells how many NVLinks are active; NULL where none does. */
-static const struct xb_device_health *latest(const struct xb_link_device *device)
-{
-    if (device->peers.after.nvlinks_known)
-        return &device->peers.after;
-    for (size_t i = XB_ATTEMPTS(device); i > 0; i--) {
-        const struct xb_link_attempt *attempt = &device->attempts[i - 1];
-        if (attempt->health_after.nvlinks_known)
-            return &attempt->health_after;
-        if (attempt->health_before.nvlinks_known)
-            return &attempt->health_before;
-    }
-    return NULL;
-}
-
 /* Judges a device that has fewer active NVLinks than another of its name. */
 static void judge_nvlink_count(const struct xb_link_report *node, size_t index)
 {
     const struct xb_link_device *devices = node->devices;
-    const struct xb_device_health *own = latest(&devices[index]);
+    const struct xb_device_health *own = xb_link_latest(&devices[index]);
     struct xb_verdict *verdict = &node->verdicts[index];
     size_t most = index; /* the device of the same name with the most active links */
     unsigned links = 0;
     for (size_t i = 0; own != NULL && i < node->device_count; i++)
-        if (latest(&devices[i]) != NULL &&
+        if (xb_link_latest(&devices[i]) != NULL &&
             strcmp(devices[i].info.name, devices[index].info.name) == 0 &&
-            latest(&devices[i])->nvlinks_active > latest(&devices[most])->nvlinks_active)
+            xb_link_latest(&devices[i])->nvlinks_active >
+                xb_link_latest(&devices[most])->nvlinks_active)
             most = i;
     if (most == index)
         return;
@@ -172,7 +199,7 @@ static void judge_nvlink_count(const struct xb_link_report *node, size_t index)
     for (size_t i = 0; i < node->pair_count; i++)
         if (node->pairs[i].from == most && XB_ATTEMPTS(&node->pairs[i]) > 0)
             links += node->pairs[i].attempts[0].there.links;
-    unsigned others = latest(&devices[most])->nvlinks_active;
+    unsigned others = xb_link_latest(&devices[most])->nvlinks_active;
     if (own->nvlinks_active == 0 && links <= others)
         return;
     bool is_critical = own->nvlinks_active < CRITICAL_SHARE * others;
@@ -180,6 +207,31 @@ static void judge_nvlink_count(const struct xb_link_report *node, size_t index)
             "%u NVLinks are active, device %u of the same name has %u: see nvidia-smi "
             "nvlink -s and dmesg (Xid 74), reset the GPU or reseat it",
             own->nvlinks_active, devices[most].info.index, others);
+}
+
+/* Judges what a device is beside what it was when the node was accepted. */
+static void judge_since_then(const struct xb_link_report *node, size_t index)
+{
+    const struct xb_link_device *device = &node->devices[index];
+    const struct xb_device_health *own = xb_link_latest(device);
+    struct xb_verdict *verdict = &node->verdicts[index];
+    const struct xb_link_was *was = &verdict->limits.was;
+    if (!was->known && node->baseline != NULL)
+        FIND(UNKNOWN, "XB-BASELINE-GPU",
+             "was not in the baseline, and is not compared: if it is to stay, measure a new one");
+    if (was->uuid[0] != '\0' && device->info.uuid[0] != '\0' &&
+        strcmp(was->uuid, device->info.uuid) != 0)
+        FIND(WARNING, "XB-BASELINE-GPU",
+             "%s is in the place of %s, which was here when the node was accepted: if it is to "
+             "stay, measure a new baseline",
+             device->info.uuid, was->uuid);
+    if (own != NULL && own->nvlinks_active < was->nvlinks)
+        FIND_AT(own->nvlinks_active < CRITICAL_SHARE * was->nvlinks ? XB_LEVEL_CRITICAL
+                                                                    : XB_LEVEL_WARNING,
+                "XB-BASELINE-NVLINK",
+                "%u NVLinks are active, %u were when the node was accepted: see nvidia-smi nvlink "
+                "-s and dmesg (Xid 74), reset the GPU or reseat it",
+                own->nvlinks_active, was->nvlinks);
 }
 
 /* ---- all of a node ---- */
@@ -191,6 +243,9 @@ void xb_verdict_of_node(struct xb_link_report *node)
         const struct xb_link_limits limits = node->verdicts[i].limits;
         xb_verdict_of_device(&node->devices[i], &limits, &node->verdicts[i]);
         judge_nvlink_count(node, i);
+        judge_since_then(node, i);
+        if (node->soak != NULL)
+            xb_judge_soak(node->soak, i, &node->devices[i], &node->verdicts[i]);
     }
     for (size_t i = 0; i < node->pair_count; i++) {
         const struct xb_link_pair *pair = &node->pairs[i];
@@ -198,9 +253,11 @@ void xb_verdict_of_node(struct xb_link_report *node)
          * set is 0. */
         const struct xb_limit *from = &node->verdicts[pair->from].limits.min_peer;
         const struct xb_limit *to = &node->verdicts[pair->to].limits.min_peer;
-        node->pair_verdicts[i] =
-            (struct xb_pair_verdict){.minimum = to->value < from->value ? *to : *from};
-        judge_pair(pair, &node->pair_verdicts[i]);
+        node->pair_verdicts[i] = (struct xb_pair_verdict){
+            .minimum = to->value < from->value ? *to : *from,
+            .was = xb_baseline_of_pair(node->baseline, &node->devices[pair->from].info,
+                                       &node->devices[pair->to].info)};
+        judge_pair(node, pair, &node->pair_verdicts[i]);
     }
     for (size_t i = 0; i < node->pair_count; i++) { /* each is known by now */
         const struct xb_link_pair *pair = &node->pairs[i];

@@ -6,6 +6,7 @@
 #include "host_memory.h"
 #include "pcie.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,34 @@ void xb_host_facts_read(struct xb_host_facts *facts)
     long page_bytes = sysconf(_SC_PAGESIZE);
     if (pages > 0 && page_bytes > 0)
         facts->memory_bytes = (uint64_t)pages * (uint64_t)page_bytes;
+}
+
+void xb_platform_read(const char *root, struct xb_platform *platform)
+{
+    char text[4096], folder[PATH_MAX], vendor[48] = "", product[48] = "";
+    memset(platform, 0, sizeof *platform);
+    snprintf(folder, sizeof folder, "%s/sys/module/pcie_aspm/parameters", root);
+    if (xb_sysfs_text(folder, "policy", text, sizeof text) && strchr(text, '[') != NULL) {
+        const char *chosen = strchr(text, '[') + 1; /* "default [performance] powersave" */
+        snprintf(platform->aspm_policy, sizeof platform->aspm_policy, "%.*s",
+                 (int)strcspn(chosen, "]"), chosen);
+    }
+    /* An x86 CPU tells whether a hypervisor is there, and the board whose. */
+    snprintf(folder, sizeof folder, "%s/proc", root);
+    const char *flags =
+        xb_sysfs_text(folder, "cpuinfo", text, sizeof text) ? xb_line_value(text, "flags") : NULL;
+    if (flags == NULL)
+        return;
+    text[flags - text + (long)strcspn(flags, "\n")] = '\0';
+    bool is_virtual = strstr(flags, " hypervisor") != NULL;
+    snprintf(folder, sizeof folder, "%s/sys/class/dmi/id", root);
+    (void)read_value(folder, "sys_vendor", "", vendor, sizeof vendor);
+    (void)read_value(folder, "product_name", "", product, sizeof product);
+    snprintf(platform->hypervisor, sizeof platform->hypervisor, "%s%s%s",
+             !is_virtual         ? "none"
+             : vendor[0] == '\0' ? "unnamed"
+                                 : vendor,
+             is_virtual && product[0] != '\0' ? " " : "", is_virtual ? product : "");
 }
 
 /* Every variable stands here in full: a pattern such as "HIP_*" would also record those of a user's

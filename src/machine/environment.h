@@ -16,6 +16,15 @@ struct xb_host_facts {
 
 void xb_host_facts_read(struct xb_host_facts *facts);
 
+/* What the machine's firmware and kernel do to its links. Texts are "" where unknown. */
+struct xb_platform {
+    char hypervisor[96];  /* "none", or the virtual machine's name: "QEMU Standard PC" */
+    char aspm_policy[16]; /* of the kernel: "default", "performance", "powersave" ... */
+};
+
+/* Reads it from /proc and /sys in the folder `root`, which is "" except in tests. */
+void xb_platform_read(const char *root, struct xb_platform *platform);
+
 /* Whether a variable ("NAME=value" or "NAME") changes how CUDA or HIP behaves: docs/measurement.md
  * lists them. No other is recorded, whatever its name, because records are published. */
 bool xb_environment_is_recorded(const char *variable);

@@ -170,7 +170,7 @@ int xb_pcie_numa_node(const char *bdf)
 /* ---- configuration space ---- */
 
 /* PCI Express Base Specification 5.0: 7.5.1 (the header), 7.5.3.3 and 7.5.3.4 (Device Capabilities,
- * Device Control), 7.6.3 (extended capabilities), 7.7.8 (ACS). */
+ * Device Control), 7.5.3.7 (Link Control), 7.6.3 (extended capabilities), 7.7.8 (ACS). */
 #define STATUS 0x06
 #define STATUS_HAS_LIST 0x10u
 #define HEADER_TYPE 0x0e
@@ -181,6 +181,7 @@ int xb_pcie_numa_node(const char *bdf)
 #define ID_PCIE 0x10u
 #define DEVICE_CAPABILITIES 4u
 #define DEVICE_CONTROL 8u
+#define LINK_CONTROL 16u
 #define EXTENDED_ID_ACS 0x0du
 #define ACS_CONTROL 6u
 #define ACS_REDIRECTS (1u << 2 | 1u << 3) /* P2P requests, P2P completions */
@@ -244,11 +245,14 @@ static struct xb_pcie_control parse(int file)
 {
     struct xb_pcie_control control = {0};
     unsigned at = find_pcie(file);
-    unsigned capabilities, device, acs;
+    unsigned capabilities, device, acs, link;
     if (at == 0 || at + DEVICE_CONTROL + 2 > BASIC_END ||
         !fetch(file, at + DEVICE_CAPABILITIES, 4, &capabilities) ||
         !fetch(file, at + DEVICE_CONTROL, 2, &device))
         return control;
+    control.aspm = at + LINK_CONTROL + 2 <= BASIC_END && fetch(file, at + LINK_CONTROL, 2, &link)
+                       ? (int)(link & 3u)
+                       : -1;
     control.max_payload_supported = size_of(capabilities);
     control.max_payload = size_of(device >> 5);
     control.max_read_request = size_of(device >> 12);
@@ -310,6 +314,21 @@ static bool read_total(const char *folder, const char *file, const char *label, 
     return errno == 0 && (*end == '\n' || *end == '\0');
 }
 
+/* The kernel shows the switches of a link, whose states the link may have, to everybody. */
+static void read_aspm(const char *folder, struct xb_pcie_end *end)
+{
+    static const char *const names[] = {"off", "L0s", "L1", "L0s and L1"};
+    char l0s[8] = "", l1[8] = "";
+    int states = end->control.known ? end->control.aspm : -1;
+    if (states < 0) {
+        bool is_shown = xb_sysfs_text(folder, "link/l0s_aspm", l0s, sizeof l0s);
+        if (!xb_sysfs_text(folder, "link/l1_aspm", l1, sizeof l1) && !is_shown)
+            return;
+        states = (l0s[0] == '1' ? 1 : 0) + (l1[0] == '1' ? 2 : 0);
+    }
+    snprintf(end->aspm, sizeof end->aspm, "%s", names[states]);
+}
+
 static void read_end(const char *folder, struct xb_pcie_end *end)
 {
     const char *name = last_name(folder);
@@ -326,6 +345,7 @@ static void read_end(const char *folder, struct xb_pcie_end *end)
     if (!end->aer.known)
         end->aer = (struct xb_pcie_aer){0};
     end->control = xb_pcie_control_read(folder);
+    read_aspm(folder, end);
 }
 
 /* The attribute is a symbolic link to "../../../kernel/iommu_groups/12". */
@@ -343,6 +363,23 @@ static int read_iommu_group(const char *folder)
     return (int)strtol(name, NULL, 10);
 }
 
+/* `resource` has a line "first-byte last-byte flags" for each range. */
+static uint64_t read_largest_bar(const char *folder)
+{
+    char text[2048];
+    uint64_t largest = 0;
+    if (!xb_sysfs_text(folder, "resource", text, sizeof text))
+        return 0;
+    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n")) {
+        char *next;
+        line += *line == '\n';
+        uint64_t first = strtoull(line, &next, 16), last = strtoull(next, NULL, 16);
+        if (last > first && last - first >= largest)
+            largest = last - first + 1;
+    }
+    return largest;
+}
+
 void xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *path)
 {
     char folder[PATH_MAX], cpus[4096];
@@ -355,6 +392,9 @@ void xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *p
     path->dead = is_dead(folder);
     path->numa_node = read_numa_node(folder);
     path->iommu_group = read_iommu_group(folder);
+    if (xb_sysfs_text(folder, "iommu_group/type", path->iommu_type, sizeof path->iommu_type))
+        path->iommu_type[strcspn(path->iommu_type, "\n")] = '\0';
+    path->largest_bar = read_largest_bar(folder);
     if (xb_sysfs_text(folder, "local_cpulist", cpus, sizeof cpus)) {
         cpus[strcspn(cpus, "\n")] = '\0';
         if (strlen(cpus) < sizeof path->local_cpus) /* one that was cut would name other CPUs */

@@ -79,6 +79,7 @@ struct xb_pcie_control {
     unsigned max_read_request;      /* in force */
     bool has_acs;                   /* also false if only the first 256 bytes could be read */
     bool acs_redirects; /* P2P requests or completions go up to the root, which slows peer copies */
+    int aspm;           /* power saving of the link: 1 L0s, 2 L1, 3 both, 0 off; -1 if not known */
 };
 
 /* Parses the file `config` in the function's folder. Linux shows root 4096 bytes of it, or 256 if
@@ -97,6 +98,7 @@ struct xb_pcie_end {
     int numa_node;            /* -1 if sysfs names none */
     struct xb_pcie_aer aer;
     struct xb_pcie_control control;
+    char aspm[12]; /* in force: "off", "L0s", "L1", "L0s and L1"; "" if not known */
 };
 
 /* One link: `lower` is the end that is nearer to the device. */
@@ -114,6 +116,9 @@ struct xb_pcie_path {
     int numa_node;                         /* the device's; -1 if sysfs names none */
     char local_cpus[512];                  /* "0-15,64-79"; "" if not known or too long */
     int iommu_group;                       /* -1 if there is none */
+    char iommu_type[16];                   /* "DMA", "DMA-FQ", "identity"; "" if not known */
+    uint64_t largest_bar;                  /* bytes of the device's memory, or registers, that the
+                                              CPU can address at once; 0 if not known */
 };
 
 /* Walks from the device at `bdf` up to its root port and reads everything that sysfs shows under
@@ -187,7 +192,8 @@ void xb_pcie_watch_stop(struct xb_pcie_watch *watch, struct xb_pcie_load *load);
 
 /* The most user data that a PCIe link can carry in one direction: docs/link-ceilings.md. */
 struct xb_ceiling {
-    bool known; /* false if there is no link, or if its line coding is not certain (64 GT/s) */
+    bool known;   /* false if there is no link, or its rate is no generation's */
+    bool derived; /* from the specification alone, as that of 64 GT/s: nobody has measured it */
     double speed_gts;
     unsigned width;
     double raw;            /* bytes per second after line coding */

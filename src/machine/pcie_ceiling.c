@@ -13,8 +13,8 @@ static const struct {
     {16.0, 128.0 / 130.0}, {32.0, 128.0 / 130.0}, {64.0, 0.0},
 };
 
-/* A FLIT of 256 bytes has 242 of packets (PCI Express Base Specification 6.0, 4.2.3). */
-#define FLIT_SHARE (242.0 / 256.0)
+/* A FLIT of 256 bytes has 236 of packets (PCI Express Base Specification 6.0, 4.2.3). */
+#define FLIT_SHARE (236.0 / 256.0)
 
 unsigned xb_pcie_generation(double speed_gts)
 {
@@ -112,6 +112,9 @@ struct xb_pcie_control xb_pcie_path_control(const struct xb_pcie_path *path)
 /* A read request costs so much in the direction of its completions: acknowledgement, credits. */
 #define REQUEST_OVERHEAD 16.0
 
+/* In FLITs a packet has its header alone, of 16 to 20 bytes; the FLIT has the rest. */
+#define FLIT_OVERHEAD 20.0
+
 /* Server firmware mostly sets these, so we assume them if the device's values are unknown. */
 #define ASSUMED_PAYLOAD 256u
 #define ASSUMED_READ_REQUEST 512u
@@ -130,12 +133,22 @@ struct xb_ceiling xb_ceiling_of(double speed_gts, unsigned width,
                                      own_request > 0 ? own_request : ASSUMED_READ_REQUEST,
                                  .payload_assumed = own_payload == 0,
                                  .read_request_assumed = own_request == 0};
+    bool is_derived = xb_pcie_generation(speed_gts) == 6;
+    if (is_derived)
+        ceiling.raw = xb_pcie_rate_to_compare((struct xb_lanes){speed_gts, width});
     if (ceiling.raw <= 0.0)
         return ceiling;
     double payload = ceiling.payload, request = ceiling.read_request;
     /* Round up: the last completion of a request may carry less than a full payload. */
     unsigned completions = (ceiling.read_request + ceiling.payload - 1) / ceiling.payload;
     ceiling.known = true;
+    if (is_derived) {
+        ceiling.derived = true;
+        ceiling.d2h = ceiling.raw * payload / (payload + FLIT_OVERHEAD);
+        ceiling.h2d = ceiling.raw * request / (request + FLIT_OVERHEAD * completions);
+        ceiling.most = ceiling.raw;
+        return ceiling;
+    }
     ceiling.d2h = ceiling.raw * SKP_SHARE * payload / (payload + WRITE_OVERHEAD);
     ceiling.h2d = ceiling.raw * SKP_SHARE * request /
                   (request + COMPLETION_OVERHEAD * completions + REQUEST_OVERHEAD);

@@ -19,7 +19,8 @@ static void keep_ceiling(struct xb_record *record, const struct xb_run_device *d
     if (device->info.shares_host_memory || device->info.coherent_with_host)
         return; /* copies cross no PCIe link */
     struct xb_ceiling ceiling = xb_ceiling_of_path(&device->path, &device->load, &hop);
-    if (!ceiling.known || ceiling.payload_assumed || ceiling.read_request_assumed)
+    if (!ceiling.known || ceiling.derived || ceiling.payload_assumed ||
+        ceiling.read_request_assumed)
         return;
     kept->ceiling = ceiling;
     kept->ceiling_at = xb_record_keep_text(record, device->path.hops[hop].lower.bdf);

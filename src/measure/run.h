@@ -36,6 +36,9 @@ struct xb_run {
     size_t done_count;    /* how many of the results are final */
     bool unhurried;       /* asked: takes 20 samples also where fewer tell the median, for what is
                              counted meanwhile */
+    bool until_deadline;  /* asked, for load that lasts: each case is sampled until the deadline,
+                             with its host memory in one place and looks at the links, and is
+                             verified then */
     bool keeps_timelines; /* asked: each case has one more iteration recorded, and keeps that */
     bool interrupted;
     double start_at;       /* asked, on the clock of src/base/units.h; 0: at once. All devices are

@@ -32,12 +32,20 @@ enum xb_level xb_level_worse(enum xb_level a, enum xb_level b)
     return severity(b) > severity(a) ? b : a;
 }
 
-void xb_finding_add(struct xb_findings *found, enum xb_level level, const char *code,
-                    const char *format, ...)
+/* One that is accepted comes after all others. */
+static int severity_of(const struct xb_finding *finding)
 {
+    return finding->accepted != NULL ? 0 : severity(finding->level);
+}
+
+void xb_finding_put(struct xb_findings *found, const char *accepted, enum xb_level level,
+                    const char *code, const char *format, ...)
+{
+    const struct xb_finding added = {.code = code, .level = level, .accepted = accepted};
     size_t at = found->reason_count;
-    found->level = xb_level_worse(found->level, level);
-    while (at > 0 && severity(level) > severity(found->reasons[at - 1].level))
+    if (accepted == NULL)
+        found->level = xb_level_worse(found->level, level);
+    while (at > 0 && severity_of(&added) > severity_of(&found->reasons[at - 1]))
         at--;
     if (at == XB_FINDINGS)
         return;
@@ -47,8 +55,7 @@ void xb_finding_add(struct xb_findings *found, enum xb_level level, const char *
         found->reasons[i] = found->reasons[i - 1];
 
     struct xb_finding *reason = &found->reasons[at];
-    reason->code = code;
-    reason->level = level;
+    *reason = added;
     XB_FORMAT(reason->text, sizeof reason->text, format);
 }
 
@@ -64,7 +71,7 @@ bool xb_finding_is_any(const struct xb_findings *found, const char *const *codes
 {
     for (size_t i = 0; i < found->reason_count; i++)
         for (size_t j = 0; codes[j] != NULL; j++)
-            if (strcmp(found->reasons[i].code, codes[j]) == 0)
+            if (found->reasons[i].accepted == NULL && strcmp(found->reasons[i].code, codes[j]) == 0)
                 return true;
     return false;
 }
@@ -72,6 +79,10 @@ bool xb_finding_is_any(const struct xb_findings *found, const char *const *codes
 void xb_findings_print(FILE *stream, const struct xb_findings *found, int width, const char *of)
 {
     XB_EACH (finding, found->reasons, found->reason_count)
-        xb_note_print_in(stream, xb_level_colour(finding->level), xb_level_name(finding->level),
-                         width, "%s%s: %s", of, finding->code, finding->text);
+        if (finding->accepted != NULL)
+            xb_note_print(stream, "accepted", width, "%s%s: %s (%s)", of, finding->code,
+                          finding->accepted, finding->text);
+        else
+            xb_note_print_in(stream, xb_level_colour(finding->level), xb_level_name(finding->level),
+                             width, "%s%s: %s", of, finding->code, finding->text);
 }

@@ -95,7 +95,8 @@ static void answer_link(struct xb_report_document *document)
     const struct xb_link_report *report = &document->link->report;
     struct xb_answer *answer = &document->answer;
     const char *one = report->device_count > 0 ? report->devices[0].info.name : "GPUs";
-    size_t fine = 0;
+    size_t bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
+    const char *pairs = "";
     if (report->device_count == 1)
         SET(subject, "Link of %.200s", one);
     else
@@ -104,9 +105,11 @@ static void answer_link(struct xb_report_document *document)
         SET(subject, "%s on %.200s", answer->subject, report->hostname);
     answer->verdict = xb_level_name(report->level);
     answer->look = XB_LOOK(report->level == XB_LEVEL_CRITICAL, report->level == XB_LEVEL_OK);
-    for (size_t i = 0; i < report->device_count; i++)
-        fine += report->verdicts[i].found.level == XB_LEVEL_OK;
-    SET(line, "%zu of %zu links to GPUs are as they should be.%s%.500s", fine, report->device_count,
+    if (report->pair_count > 0)
+        pairs = xb_arena_print(document->texts, " and %zu of %zu pairs",
+                               report->pair_count - bad_pairs, report->pair_count);
+    SET(line, "%zu of %zu links to GPUs%s are as they should be.%s%.500s",
+        report->device_count - bad, report->device_count, pairs,
         report->nothing[0] != '\0' ? " Nothing could be tested: " : "", report->nothing);
 }
 

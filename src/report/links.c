@@ -11,18 +11,106 @@
 #include <math.h>
 #include <string.h>
 
-static void write_table(struct xb_page *page, const struct xb_report_document *document,
-                        bool is_verbose)
+void xb_write_link_details(struct xb_page *page, const struct xb_report_document *document)
 {
     struct xb_link_report report = document->link->report;
-    report.verbose = is_verbose;
+    report.verbose = true;
     xb_page_terminal_end(page,
                          xb_link_table_write(xb_page_terminal_begin(page), &report, &page->error));
 }
 
-void xb_write_link_details(struct xb_page *page, const struct xb_report_document *document)
+/* ---- to hand over: each GPU with what it was judged by, who is not OK, and why ---- */
+
+/* "53.20 (baseline), 46.48 (file)": a WARNING below the one, CRITICAL below the other. */
+static const char *limits_of(struct xb_page *page, const struct xb_link_direction *way, double was)
 {
-    write_table(page, document, true);
+    struct xb_words words = {.length = 0};
+    if (way->warning > 0)
+        xb_words_add(&words, "%s%s%s", XB_RATE_TEXT(way->warning),
+                     xb_is_of_baseline(way, was) ? " (baseline)" : "",
+                     way->critical > 0 ? ", " : "");
+    if (way->critical > 0)
+        xb_words_add(&words, "%s (%s)", XB_RATE_TEXT(way->critical),
+                     xb_limit_source_name(way->source));
+    return xb_page_print(page, "%s", words.text);
+}
+
+static void write_gpus(struct xb_page *page, const struct xb_link_report *report)
+{
+    xb_page_table_begin(
+        page, "GPUs",
+        "GPU|PCI|Serial|UUID|Link under load|Least link|#To GPU, GB/s|Warning, critical "
+        "below|#Back, GB/s|Warning, critical below|#NVLinks|#Errors|Verdict");
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct xb_link_device *device = &report->devices[i];
+        const struct xb_verdict *verdict = &report->verdicts[i];
+        const struct xb_link_limits *limits = &verdict->limits;
+        const struct xb_device_health *health = xb_link_latest(device);
+        struct xb_words least = {.length = 0};
+        uint64_t errors = 0;
+        bool counted = xb_link_errors(&verdict->facts, &errors);
+        if (limits->generation.is_set)
+            xb_words_add(&least, "Gen%.0f (%s)", limits->generation.value,
+                         xb_limit_source_name(limits->generation.source));
+        if (limits->width.is_set)
+            xb_words_add(&least, "%sx%.0f (%s)", least.length > 0 ? ", " : "", limits->width.value,
+                         xb_limit_source_name(limits->width.source));
+        if (limits->was.load.width > 0)
+            xb_words_add(&least, "%s%s (baseline)", least.length > 0 ? ", " : "",
+                         XB_LINK_LANES(limits->was.load));
+        XB_PAGE_CELLS(page, xb_page_print(page, "%u", device->info.index), device->info.pci_bdf,
+                      device->setup.serial[0] != '\0' ? device->setup.serial : NULL,
+                      device->info.uuid, XB_LINK_LANES(xb_verdict_lanes(verdict)),
+                      least.length > 0 ? least.text : "what both ends can do (default)");
+        for (size_t k = 0; k < XB_LINK_WAYS; k++)
+            XB_PAGE_CELLS(page, XB_RATE_TEXT(verdict->ways[k].measured),
+                          limits_of(page, &verdict->ways[k], limits->was.rates[k]));
+        XB_PAGE_CELLS(page,
+                      health == NULL
+                          ? NULL
+                          : xb_page_print(page, "%u/%u", health->nvlinks_active,
+                                          health->nvlinks_active + health->nvlinks_inactive),
+                      counted ? xb_page_print(page, "%zu", (size_t)errors) : NULL,
+                      xb_level_name(verdict->found.level));
+    }
+    xb_page_table_end(page);
+}
+
+static void write_reasons(struct xb_page *page, const struct xb_link_report *report)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < xb_link_subjects(report); i++) {
+        const struct xb_link_subject of = xb_link_subject_at(report, i);
+        XB_EACH (reason, of.found->reasons, of.found->reason_count) {
+            if (count++ == 0)
+                xb_page_table_begin(page, "What was found", "Of|Level|Code|Text");
+            XB_PAGE_CELLS(page,
+                          of.peer == NULL
+                              ? xb_page_print(page, "GPU %u", of.gpu->index)
+                              : xb_page_print(page, "GPU %u to %u", of.gpu->index, of.peer->index),
+                          reason->accepted != NULL ? "accepted" : xb_level_name(reason->level),
+                          reason->code,
+                          reason->accepted == NULL
+                              ? reason->text
+                              : xb_page_print(page, "%s (%s)", reason->accepted, reason->text));
+        }
+    }
+    if (count > 0)
+        xb_page_table_end(page);
+}
+
+static void write_criteria(struct xb_page *page, const struct xb_link_report *report)
+{
+    const struct xb_link_then *then = &report->then;
+    const char *driver = report->probe.driver_version;
+    xb_page_remark(page, "Measured and judged by xferbench %s%s%s: %s", report->version,
+                   driver[0] != '\0' ? ", driver " : "", driver,
+                   report->command != NULL ? report->command : "xferbench link");
+    if (then->known)
+        xb_page_remark(page, "Baseline: %s of %s%s%s.", then->path,
+                       then->written != NULL ? then->written : "an unknown date",
+                       then->changes != NULL ? ": then " : "",
+                       then->changes != NULL ? then->changes : "");
 }
 
 /* ---- the links ---- */
@@ -146,12 +234,15 @@ void xb_write_links(struct xb_page *page, const struct xb_report_document *docum
         xb_words_add(&description, ".");
     }
     struct xb_tree tree = {.nodes = drawing.nodes, .count = drawing.count};
+    if (report->device_count > 0)
+        write_gpus(page, report);
+    write_reasons(page, report);
+    write_criteria(page, report);
     if (hops > 0)
         xb_page_picture(page, xb_tree_draw, &tree, "Links between the host and its GPUs", "%s",
                         description.text);
     if (drawing.is_full)
         xb_page_remark(page, "The picture shows %d of the places.", XB_TREE_MOST);
-    write_table(page, document, false);
 }
 
 /* ---- matrices ---- */
@@ -188,7 +279,7 @@ void xb_write_matrices(struct xb_page *page, const struct xb_report_document *do
     }
     const struct xb_link_report *report = &document->link->report;
     const size_t count = report->device_count;
-    if (report->pair_count == 0 || count > XB_PEER_DEVICES) /* pairs of more are not tested */
+    if (report->pair_count == 0 || count > XB_PEER_DEVICES) /* too many for a picture */
         return;
     double *values = xb_page_new(page, count * count, sizeof *values);
     const char **texts = xb_page_new(page, count * count, sizeof *texts);

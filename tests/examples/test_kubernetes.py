@@ -23,11 +23,13 @@ class Pods(test_examples.ExampleTest):
     def setUp(self):
         super().setUp()
         self.objects = {name: yaml.safe_load(example(f"kubernetes-{name}.yaml")) for name in ("daemonset", "job")}
+        self.gated = yaml.safe_load(example("kubernetes-gate.yaml"))["spec"]
 
     def containers(self):
         """Those that measure: (name of the file, container)."""
         daemonset, job = (self.objects[name]["spec"]["template"]["spec"] for name in ("daemonset", "job"))
-        return ("daemonset", daemonset["initContainers"][0]), ("job", job["containers"][0])
+        gate = self.gated["initContainers"][0]
+        return ("daemonset", daemonset["initContainers"][0]), ("job", job["containers"][0]), ("gate", gate)
 
     def test_labels_are_those_that_are_looked_for(self):
         daemonset, job = self.objects["daemonset"]["spec"], self.objects["job"]["spec"]
@@ -58,7 +60,7 @@ class Pods(test_examples.ExampleTest):
             self.assertEqual(node["valueFrom"]["fieldRef"]["fieldPath"], "spec.nodeName")
 
     def test_only_the_document_is_in_the_log(self):
-        for name, container in self.containers():
+        for name, container in self.containers()[:2]:
             (line,) = container["args"]
             log = self.path(f"{name}-log")
             self.assertIn("2>/dev/termination-log", line)
@@ -70,9 +72,18 @@ class Pods(test_examples.ExampleTest):
                 )
                 self.assertEqual((run.code, run.out), (0, "{}\n"), name)
 
+    def test_the_gate_holds_critical_alone(self):
+        (gate,), (work,) = self.gated["initContainers"], self.gated["containers"]
+        self.assertEqual(gate["resources"]["limits"], work["resources"]["limits"])
+        log = self.path("log")
+        line = gate["args"][0].replace("/dev/termination-log", shlex.quote(log))
+        for ends, code in ((0, 0), (1, 0), (2, 1), (3, 0)):
+            run = self.run_command([*gate["command"], line], XFERBENCH_ENDS=str(ends), XFERBENCH_SAYS="codes")
+            self.assertEqual((run.code, run.out, self.read("log")), (code, "", "codes\n"), ends)
+
     def test_the_program_has_every_option(self):
         for _, container in self.containers():
-            words = container["args"][0].split(" 2>")[0].split()
+            words = re.split(" 2?>", container["args"][0])[0].split()
             command = ["run"] if words[1].startswith("-") else words[1:2]
             run = self.run_command([harness.XFERBENCH, *command, "--help"])
             for option in (word for word in words if word.startswith("--")):

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What xferbench_fake writes about can come from a file: `link` writes the report that
- * XB_FAKE_LINK in the environment names, and measures nothing; `run` writes the record that
+ * XB_FAKE_LINK in the environment names, and measures nothing (where XB_FAKE_JUDGED is set, it
+ * judges what was measured, by its own options); `run` writes the record that
  * XB_FAKE_RECORD names, in place of that of its own measurements; `compare` writes the comparison
  * that XB_FAKE_COMPARISON names, whatever its two files say.
  */
@@ -60,11 +61,6 @@ enum xb_status __wrap_xb_link_session_start(struct xb_link_session *session, str
     return getenv("XB_FAKE_LINK") != NULL ? XB_OK : __real_xb_link_session_start(session, error);
 }
 
-bool __wrap_xb_link_session_wait(struct xb_link_session *session)
-{
-    return getenv("XB_FAKE_LINK") != NULL || __real_xb_link_session_wait(session);
-}
-
 static void *copy(const void *items, size_t count, size_t size)
 {
     void *copied = calloc(count + 1, size);
@@ -73,21 +69,38 @@ static void *copy(const void *items, size_t count, size_t size)
     return copied;
 }
 
-void __wrap_xb_link_session_judge(struct xb_link_session *session, struct xb_link_report *report)
+static struct xb_link_file link_file; /* reports borrow from it until the process ends */
+
+bool __wrap_xb_link_session_wait(struct xb_link_session *session)
 {
-    static struct xb_link_file file; /* the report borrows from it until the process ends */
-    const struct xb_link_report asked = *report;
+    const struct xb_link_report *read = &link_file.report;
     const char *path = getenv("XB_FAKE_LINK");
     struct xb_error error;
-    if (path == NULL) {
+    if (path == NULL)
+        return __real_xb_link_session_wait(session);
+    cJSON *tree = xb_fake_tree_of(path);
+    if (xb_link_report_of_tree(path, tree, &link_file, &error) != XB_OK)
+        xb_fake_fail(path, &error);
+    cJSON_Delete(tree);
+    if (getenv("XB_FAKE_JUDGED") == NULL)
+        return true;
+    session->probe = read->probe;
+    session->device_count = session->probe.device_count = (unsigned)read->device_count;
+    session->pair_count = read->pair_count;
+    memcpy(session->devices, read->devices, read->device_count * sizeof *read->devices);
+    memcpy(session->pairs, read->pairs, read->pair_count * sizeof *read->pairs);
+    (void)xb_baseline_check(session, &session->error);
+    return true;
+}
+
+void __wrap_xb_link_session_judge(struct xb_link_session *session, struct xb_link_report *report)
+{
+    const struct xb_link_report asked = *report;
+    if (getenv("XB_FAKE_LINK") == NULL || getenv("XB_FAKE_JUDGED") != NULL) {
         __real_xb_link_session_judge(session, report);
         return;
     }
-    cJSON *tree = xb_fake_tree_of(path);
-    if (xb_link_report_of_tree(path, tree, &file, &error) != XB_OK)
-        xb_fake_fail(path, &error);
-    cJSON_Delete(tree);
-    *report = file.report;
+    *report = link_file.report;
     report->verbose = asked.verbose;
     report->in_a_line = asked.in_a_line;
     report->config = asked.config;

@@ -3,7 +3,8 @@
  * The machine that xferbench_fake is on: the same wherever it runs, so that what it prints can be
  * written down. XB_FAKE_NODES in the environment is the number of its NUMA nodes (1), XB_FAKE_PCI a
  * folder that shows PCI devices as sysfs does (none), XB_FAKE_COLUMNS how wide what it prints may
- * be (as in a file).
+ * be (as in a file). Of these PCI devices a library tells temperatures, power and clocks, and
+ * XB_FAKE_EVENTS says what befalls them (fake_events.h).
  */
 #define _POSIX_C_SOURCE 200809L
 #include "base/terminal.h"
@@ -11,6 +12,9 @@
 #include "machine/host_memory.h"
 #include "machine/pcie.h"
 #include "machine/topology.h"
+
+#include "fake_events.h"
+#include "link/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +33,8 @@ struct xb_pcie_link __real_xb_pcie_link_read(const char *root, const char *bdf);
 void __real_xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *path);
 bool __real_xb_pcie_hop_read(const char *root, const struct xb_pcie_hop *hop, double *speed_gts,
                              unsigned *width);
+void __real_xb_health_read(struct xb_driver *driver, unsigned index, unsigned parts,
+                           struct xb_device_health *health);
 
 static unsigned node_count(void)
 {
@@ -44,6 +50,12 @@ void __wrap_xb_host_facts_read(struct xb_host_facts *facts)
                                     .cpu_model = "Fake CPU",
                                     .logical_cpus = CPUS_A_NODE * node_count(),
                                     .memory_bytes = MEMORY_BYTES};
+}
+
+void __wrap_xb_platform_read(const char *root, struct xb_platform *platform)
+{
+    (void)root;
+    *platform = (struct xb_platform){.hypervisor = "none", .aspm_policy = "default"};
 }
 
 unsigned __wrap_xb_cpus_usable(void)
@@ -127,17 +139,79 @@ struct xb_pcie_link __wrap_xb_pcie_link_read(const char *root, const char *bdf)
     return __real_xb_pcie_link_read(devices(), bdf);
 }
 
+static bool is_second(const char *bdf)
+{
+    return strcmp(bdf, "0000:02:00.0") == 0;
+}
+
 void __wrap_xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *path)
 {
     (void)root;
-    __real_xb_pcie_path_read(devices(), bdf, path);
+    __real_xb_pcie_path_read(devices(), is_second(bdf) && xb_fake_event("gone") > 0 ? "" : bdf,
+                             path);
 }
 
 bool __wrap_xb_pcie_hop_read(const char *root, const struct xb_pcie_hop *hop, double *speed_gts,
                              unsigned *width)
 {
     (void)root;
-    return __real_xb_pcie_hop_read(devices(), hop, speed_gts, width);
+    bool is_read = __real_xb_pcie_hop_read(devices(), hop, speed_gts, width);
+    if (is_read && is_second(hop->lower.bdf) && xb_fake_event("narrow") > 0)
+        *width /= 2;
+    return is_read;
+}
+
+/* The thread that watches a link would look whenever it gets a turn: here it looks once, when it is
+ * to stop. */
+static struct xb_pcie_path watched;
+
+enum xb_status __wrap_xb_pcie_watch_start(const struct xb_pcie_watch_task *task,
+                                          struct xb_pcie_watch **watch, struct xb_error *error)
+{
+    (void)error;
+    watched = *task->path;
+    *watch = (struct xb_pcie_watch *)&watched;
+    return XB_OK;
+}
+
+void __wrap_xb_pcie_watch_arm(struct xb_pcie_watch *watch, bool armed)
+{
+    (void)watch;
+    (void)armed;
+}
+
+void __wrap_xb_pcie_watch_stop(struct xb_pcie_watch *watch, struct xb_pcie_load *load)
+{
+    (void)watch;
+    *load = (struct xb_pcie_load){.count = xb_pcie_path_hops(&watched)};
+    for (size_t i = 0; i < load->count; i++)
+        load->hops[i].readings = __wrap_xb_pcie_hop_read(
+            NULL, &watched.hops[i], &load->hops[i].speed_gts, &load->hops[i].width);
+}
+
+void __wrap_xb_health_read(struct xb_driver *driver, unsigned index, unsigned parts,
+                           struct xb_device_health *health)
+{
+    __real_xb_health_read(driver, index, parts, health);
+    if (getenv("XB_FAKE_PCI") == NULL)
+        return;
+    if ((parts & XB_HEALTH_POWER) != 0) {
+        health->temperature_known = health->power_known = true;
+        health->temperature_c = index == 1 && xb_fake_event("hot") > 0 ? 92 : 50 + index;
+        health->power_w = 300 + 10.5 * index;
+    }
+    if ((parts & XB_HEALTH_CLOCKS) != 0) {
+        health->clocks_known = true;
+        health->sm_clock_mhz = 1980;
+        health->memory_clock_mhz = 3201;
+        if (index == 1 && xb_fake_event("hot") > 0) {
+            health->slowed_by_hardware = true;
+            strcpy(health->throttle, "power cap, hardware thermal slowdown");
+            health->sm_clock_mhz = 1100;
+        }
+    }
+    if (index == 1)
+        health->counts[XB_PCIE_RETRAINS] += (uint64_t)xb_fake_event("restless");
 }
 
 /* ---- NUMA nodes: whoever asks for one gets it ---- */

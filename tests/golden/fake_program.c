@@ -6,15 +6,20 @@
  *
  * XB_FAKE_DEVICES in the environment is the number of devices (2); XB_FAKE_WITHOUT names the
  * capabilities that they lack, XB_FAKE_DAMAGE what copies do wrong (enum xb_damage), and
- * XB_FAKE_FAIL_AT the call that fails, as numbers.
+ * XB_FAKE_FAIL_AT the call that fails, as numbers. XB_FAKE_OPERATION_MS is what each operation
+ * takes beside its bytes, XB_FAKE_ARCHITECTURE what the devices are; XB_FAKE_EVENTS: fake_events.h.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "doubles/fake_internal.h"
+#include "fake_events.h"
 #include "machine/host_memory.h"
 #include "measure/sample/measure.h"
 
 #include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* Each look at a clock takes so long. Nothing else but queues takes any time. */
@@ -44,15 +49,46 @@ __attribute__((constructor)) static void begin(void)
     xb_fake.damage = (enum xb_damage)number_of("XB_FAKE_DAMAGE", XB_DAMAGE_NONE);
     xb_fake.fail_at = number_of("XB_FAKE_FAIL_AT", 0);
     xb_fake.device_memory_free = UINT64_C(1) << 30;
+    xb_fake.operation_s = number_of("XB_FAKE_OPERATION_MS", 0) / 1e3;
+    xb_fake.architecture = getenv("XB_FAKE_ARCHITECTURE");
     xb_fake.varies = true;
     xb_fake.pci_bdf = "ffff:ff:1f.0"; /* which no machine has, so that none tells of its path */
+}
+
+/* Only the main thread waits for queues. */
+static long long time_ns(void)
+{
+    return passed_ns + (is_main ? (long long)(xb_fake_host_time() * 1e9) : 0);
+}
+
+double xb_fake_event(const char *name)
+{
+    const char *events = getenv("XB_FAKE_EVENTS"),
+               *event = events != NULL ? strstr(events, name) : NULL;
+    double from = 0, to = 0, now = (double)time_ns() * 1e-9;
+    if (event == NULL || sscanf(event + strlen(name), "%lf %lf", &from, &to) != 2)
+        return 0;
+    return now > from && now < to ? now - from : 0;
+}
+
+/* What changes whenever somebody looks at the clock. */
+static void have_events(void)
+{
+    static bool interrupted;
+    if (getenv("XB_FAKE_EVENTS") == NULL || !is_main)
+        return;
+    xb_fake.damage = xb_fake_event("wrong") > 0 ? XB_DAMAGE_BIT_FLIPPED : XB_DAMAGE_NONE;
+    if (xb_fake_event("signal") > 0 && !interrupted) {
+        interrupted = true;
+        (void)raise(SIGINT);
+    }
 }
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *now)
 {
     passed_ns += LOOK_NS;
-    /* Only the main thread waits for queues. */
-    long long ns = passed_ns + (is_main ? (long long)(xb_fake_host_time() * 1e9) : 0);
+    have_events();
+    long long ns = time_ns();
     if (id == CLOCK_REALTIME)
         ns += BEGIN_S * 1000000000LL;
     *now = (struct timespec){.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = ns % 1000000000};

@@ -22,6 +22,8 @@ static void set_value(const struct xb_field *field, char *at, const char *value)
     double number = is_null || is_text ? 0 : number_of(value);
     if (field->kind == XB_FIELD_FLAG)
         *(bool *)at = number > 0;
+    else if (field->kind == XB_FIELD_MAYBE)
+        *(int *)(void *)at = is_null ? 0 : number > 0 ? 1 : 2;
     else if (field->kind == XB_FIELD_UNSIGNED)
         *(unsigned *)(void *)at = (unsigned)number;
     else if (field->kind == XB_FIELD_COUNTER || field->kind == XB_FIELD_SIZE)

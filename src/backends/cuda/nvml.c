@@ -180,6 +180,7 @@ bool xb_nvml_describe_pair(const char *bus_id, const char *other_bus_id, struct 
 
 #define CLOCK_SM 1     /* NVML_CLOCK_SM */
 #define CLOCK_MEMORY 2 /* NVML_CLOCK_MEM */
+#define SENSOR_GPU 0   /* NVML_TEMPERATURE_GPU */
 
 /* The bits of nvmlClocksThrottleReason*, with words shortened from the NVML API Reference Guide. */
 static const struct {
@@ -188,7 +189,7 @@ static const struct {
     bool by_hardware;
 } reasons[] = {
     {0x1, "idle", false},
-    {0x2, "application clocks setting", false},
+    {0x2, XB_CLOCKS_ARE_SET, false},
     {0x4, "power cap", false},
     {0x8, "hardware slowdown", false}, /* the bit is also set while clocks change */
     {0x10, "sync boost", false},
@@ -260,9 +261,17 @@ void xb_nvml_health(const char *bus_id, unsigned parts, struct xb_device_health 
     if (parts & XB_HEALTH_CLOCKS) {
         health->clocks_known = ASK(clock, device, CLOCK_SM, &health->sm_clock_mhz) &&
                                ASK(clock, device, CLOCK_MEMORY, &health->memory_clock_mhz);
+        if (!ASK(best_clock, device, CLOCK_SM, &health->sm_clock_best_mhz))
+            health->sm_clock_best_mhz = 0;
         if (!ASK(best_clock, device, CLOCK_MEMORY, &health->memory_clock_best_mhz))
             health->memory_clock_best_mhz = 0;
         read_throttle(device, health);
+    }
+    if (parts & XB_HEALTH_POWER) {
+        unsigned milliwatts = 0;
+        health->temperature_known = ASK(temperature, device, SENSOR_GPU, &health->temperature_c);
+        health->power_known = ASK(power, device, &milliwatts);
+        health->power_w = milliwatts / 1e3;
     }
     for (unsigned i = 0; (parts & XB_HEALTH_NVLINKS) && i < XB_NVLINKS; i++) {
         struct xb_nvlink *link = &health->nvlinks[i];

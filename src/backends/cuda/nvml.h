@@ -75,6 +75,9 @@ struct xb_nvml_confidential_settings {
     X(clock, nvmlDeviceGetClockInfo, (xb_nvml_device device, int type, unsigned *megahertz))       \
     X(best_clock, nvmlDeviceGetMaxClockInfo,                                                       \
       (xb_nvml_device device, int type, unsigned *megahertz))                                      \
+    X(temperature, nvmlDeviceGetTemperature,                                                       \
+      (xb_nvml_device device, int sensor, unsigned *celsius))                                      \
+    X(power, nvmlDeviceGetPowerUsage, (xb_nvml_device device, unsigned *milliwatts))               \
     X(throttle_reasons, nvmlDeviceGetCurrentClocksThrottleReasons,                                 \
       (xb_nvml_device device, unsigned long long *reasons))                                        \
     X(link_errors, nvmlDeviceGetNvLinkErrorCounter,                                                \

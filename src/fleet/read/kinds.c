@@ -105,6 +105,8 @@ static void complain_of_verdict(struct xb_fleet_document *doc, struct xb_fleet_g
     xb_words_add(&text, "%s%s", of, xb_level_name(found->level));
     for (size_t i = 0; i < found->reason_count; i++) {
         const struct xb_finding *reason = &found->reasons[i];
+        if (reason->accepted != NULL) /* they are last */
+            break;
         xb_words_add(&text, "%s %s: %s", i == 0 ? ":" : ";", reason->code, reason->text);
         /* Only the verdict's own level counts: else a warning beside a CRITICAL that all nodes have
          * would be a cause that few have, and drain the node. */

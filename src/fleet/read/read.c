@@ -86,9 +86,8 @@ static void judge_by(struct xb_fleet_document *document, const struct xb_limits_
     bool *is_limited = xb_arena_new(&document->texts, report->device_count);
     for (size_t i = 0; i < report->device_count; i++) {
         struct xb_link_device *device = &report->devices[i];
-        struct xb_link_limits limits = own[i].limits;
+        struct xb_link_limits limits = {.accepted_count = 0};
         unsigned generation = 0, width = 0;
-        memset(limits.all, 0, sizeof limits.all);
         (void)xb_link_under_load(device, &generation, &width);
         is_limited[i] = XB_ATTEMPTS(device) > 0 && !xb_finding_is_any(&own[i].found, none) &&
                         xb_limits_file_match(file, device->info.name, generation, width, &limits);

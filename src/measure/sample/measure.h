@@ -78,7 +78,8 @@ struct xb_measurement {
     unsigned placement;  /* the one that it is in, from 0 */
     uint64_t iterations; /* in one sample */
     bool held;           /* the queues stand still while a sample is enqueued */
-    bool looks_at_links; /* during repetitions; not during those that are samples */
+    bool looks_at_links; /* during repetitions; not during those that are samples,
+                            unless the run is until_deadline */
     double last_wall;    /* seconds that the latest repetition took, restoring included */
     struct xb_samples warm_up;
     /* The latest repetitions of the warm-up that were one operation alone, in any order. */

@@ -165,8 +165,8 @@ void xb_placements_open(struct xb_measurement *measurement)
     /* Only copies both ways at once are known to depend on where the host's memory lies, and only
      * those that cross a link. */
     const struct xb_mode_context *context = &measurement->lanes[0].context;
-    if (context->span_count != XB_SPANS || context->test->mode->pairs ||
-        context->device->info.shares_host_memory ||
+    if (measurement->run->until_deadline || context->span_count != XB_SPANS ||
+        context->test->mode->pairs || context->device->info.shares_host_memory ||
         xb_workspace_host_buffer(context->workspace, 0) == NULL)
         wanted = 1;
     else if (fixed > 0 && fixed < XB_PLACEMENTS)

@@ -207,7 +207,8 @@ static enum xb_status warm_up(struct xb_measurement *measurement, struct xb_erro
         adapt(measurement, seconds, first_s, &held);
         settled = elapsed >= least && xb_samples_agree(&measurement->warm_up);
     }
-    measurement->looks_at_links = false; /* samples are left alone */
+    /* Samples are left alone, but where load matters more. */
+    measurement->looks_at_links = measurement->run->until_deadline && loads_the_link(measurement);
     xb_result_detail_number(measurement->result, "warm_up_samples", (double)taken);
     xb_result_detail_number(measurement->result, "warm_up_s", elapsed);
     /* No warning for single operations: they always scatter, and percentiles say how much. */
@@ -397,7 +398,8 @@ static enum xb_status take_samples(struct xb_measurement *measurement, struct xb
                   !measurement->run->unhurried;
     struct xb_stopping stopping = {
         .iterations = measurement->iterations,
-        .fixed_samples = measurement->run->asked.samples,
+        .fixed_samples =
+            measurement->run->until_deadline ? SIZE_MAX : measurement->run->asked.samples,
         .time_limit = measurement->run->asked.time_limit,
         .min_samples = single ? XB_STOP_LATENCY_SAMPLES : XB_STOP_MIN_SAMPLES,
         .sure_samples = single   ? XB_STOP_LATENCY_SAMPLES

@@ -123,9 +123,10 @@ static void say_state(const struct row *row, char said[ROW_TEXT])
     change_device(row->part[0]);
     xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
     assert_true(after.replays_known && after.clocks_known && after.throttle_known);
-    say_also(said, "%d replays, %u MHz, memory %u of %u MHz, %s%s; PCIe", (int)after.replays,
-             after.sm_clock_mhz, after.memory_clock_mhz, after.memory_clock_best_mhz,
-             after.throttle, after.slowed_by_hardware ? ", slowed" : "");
+    say_also(said, "%d replays, %u of %u MHz, memory %u of %u MHz, %s%s; PCIe", (int)after.replays,
+             after.sm_clock_mhz, after.sm_clock_best_mhz, after.memory_clock_mhz,
+             after.memory_clock_best_mhz, after.throttle,
+             after.slowed_by_hardware ? ", slowed" : "");
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
         if (after.counted[i])
             say_also(said, " %d", (int)after.counts[i]);
@@ -151,7 +152,7 @@ TEST_ROWS(how_a_device_is_set_is_told, say_setup)
 
 FIXTURE_TEST(reads_the_parts_that_are_asked_for)
 {
-    for (unsigned parts = 0; parts <= XB_HEALTH_ALL; parts++) {
+    for (unsigned parts = 0; parts <= (XB_HEALTH_ALL | XB_HEALTH_POWER); parts++) {
         memset(&after, 0xa5, sizeof after);
         xb_nvml_health(DEVICE, parts, &after);
         assert_int_equal(after.replays_known, (parts & XB_HEALTH_COUNTERS) != 0);
@@ -160,6 +161,8 @@ FIXTURE_TEST(reads_the_parts_that_are_asked_for)
         assert_int_equal(after.clocks_known, (parts & XB_HEALTH_CLOCKS) != 0);
         assert_int_equal(after.throttle_known, (parts & XB_HEALTH_CLOCKS) != 0);
         assert_int_equal(after.nvlinks_known, (parts & XB_HEALTH_NVLINKS) != 0);
+        assert_int_equal(after.temperature_c, (parts & XB_HEALTH_POWER) != 0 ? 40 : 0);
+        assert_true(after.power_w == ((parts & XB_HEALTH_POWER) != 0 ? 123.4 : 0));
     }
 }
 

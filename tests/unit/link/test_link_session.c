@@ -25,6 +25,7 @@ struct ends {
     size_t least_samples; /* of any case */
 };
 static struct ends *ends;
+static size_t *groups; /* of pairs that copied at once; shared too */
 
 static void lift_time_limit(struct xb_run *run)
 {
@@ -72,6 +73,8 @@ enum xb_status __wrap_xb_run_execute(struct xb_run *run, const struct xb_run_obs
 {
     if (ends != NULL)
         lift_time_limit(run);
+    for (size_t i = 0; i < run->case_count; i++)
+        *groups += run->results[i].test.sum;
     runner = pthread_self();
     enum xb_status status = __real_xb_run_execute(run, observer, error);
     for (size_t i = 0; ends != NULL && i < run->case_count; i++)
@@ -148,6 +151,11 @@ static void begin(void)
     xb_fake_reset();
     busy_cpus = 0;
     retrains = 0;
+    if (groups == NULL)
+        groups =
+            mmap(NULL, sizeof *groups, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(groups != MAP_FAILED);
+    *groups = 0;
     xb_fake.pci_bdf = PCIE_FIXTURE_DEVICE;
     xb_fake.device_memory_free = 64 * (uint64_t)MIB; /* of its own: copies cross a link */
     if (root != NULL)
@@ -184,6 +192,7 @@ static void run_fake(UNTOLD, char **words)
         FAKE("bad_tlps", COUNTER, pcie_rises[XB_PCIE_BAD_TLPS]),
         FAKE("retrains", COUNTER, pcie_rises[XB_PCIE_RETRAINS]),
         FAKE("slowed_by_hardware", FLAG, slowed_by_hardware),
+        FAKE("confidential", UNSIGNED, setup.confidential),
         FAKE("sick_device", UNSIGNED, sick_device),
         FAKE("damage", UNSIGNED, damage),
         FAKE("bad_from", UNSIGNED, bad_pair.from),
@@ -211,6 +220,22 @@ static void run_limits(UNTOLD, char **words)
     set_limit(&session->limits.min_h2d, number_or(words, "h2d", 0));
     set_limit(&session->limits.min_d2h, number_or(words, "d2h", 0));
     set_limit(&session->limits.min_peer, number_or(words, "peer", 0));
+}
+
+/* baseline [node=NAME] [uuid=TEXT] [h2d=RATE]: of one device at the same address. */
+static void run_baseline(UNTOLD, char **words)
+{
+    static struct xb_link_device device;
+    static struct xb_verdict verdict;
+    static struct xb_link_report baseline = {
+        .devices = &device, .verdicts = &verdict, .device_count = 1};
+    static char node[16];
+    snprintf(node, sizeof node, "%s", value_of(words, "node"));
+    snprintf(device.info.pci_bdf, sizeof device.info.pci_bdf, "%s", PCIE_FIXTURE_DEVICE);
+    verdict.ways[XB_TO_GPU].measured = number_or(words, "h2d", 0);
+    baseline.node = node;
+    session->baseline = &baseline;
+    session->node = "here";
 }
 
 /* ask [attempts=COUNT] [device=TEXT] */
@@ -300,6 +325,26 @@ static void test_now(FILE *told, char **words)
         tell_all(told, words[1] != NULL);
 }
 
+/* The same of many devices: only pairs that are not OK, or that took several attempts. */
+static void test_pairs(FILE *told, NO_WORDS)
+{
+    size_t alike = 0;
+    measure();
+    xb_link_session_judge(session, &report);
+    for (size_t i = 0; i < session->pair_count; i++) {
+        const struct xb_pair_verdict *verdict = &report.pair_verdicts[i];
+        const struct xb_link_pair *pair = &session->pairs[i];
+        alike += verdict->found.level == XB_LEVEL_OK && pair->attempt_count == 1;
+        if (verdict->found.level == XB_LEVEL_OK && pair->attempt_count == 1)
+            continue;
+        fprintf(told, "%zu to %zu, %.2f GB/s: ", pair->from, pair->to,
+                verdict->bandwidth.measured / 1e9);
+        tell_found(told, &verdict->found, pair->attempt_count, pair->cut, false);
+    }
+    fprintf(told, "%zu of %zu pairs were OK at once, in %zu groups\n", alike, session->pair_count,
+            *groups);
+}
+
 /* Measuring has no time left. Its process leaves by itself; the machine may take longer for that
  * than there is until the deadline, so that is not what is waited for. */
 static void run_too_late(FILE *told, NO_WORDS)
@@ -319,9 +364,11 @@ static const struct verb verbs[] = {
     {"fake", run_fake},
     {"host", run_host},
     {"limits", run_limits},
+    {"baseline", run_baseline},
     {"ask", run_ask},
     {"devices", run_devices},
     {"test", test_now},
+    {"test-pairs", test_pairs},
     {"test-too-late", run_too_late},
     {NULL, NULL},
 };

@@ -20,7 +20,10 @@ static void say_ceiling(const struct row *row, char said[ROW_TEXT])
     double speed = strtod(row->part[0], NULL);
     unsigned width = (unsigned)row_number(row, 1);
     struct xb_ceiling ceiling = xb_ceiling_of(speed, width, row->count > 2 ? &control : NULL);
-    say_also(said, "%s%.4g: %.2f and %.2f GB/s", ceiling.known ? "" : "not known, ",
+    say_also(said, "%s%.4g: %.2f and %.2f GB/s",
+             ceiling.derived ? "derived "
+             : ceiling.known ? ""
+                             : "not known, ",
              ceiling.raw / 1e9, ceiling.d2h / 1e9, ceiling.h2d / 1e9);
     say_also(said, "; %u%s, %u%s", ceiling.payload, ceiling.payload_assumed ? " assumed" : "",
              ceiling.read_request, ceiling.read_request_assumed ? " assumed" : "");

@@ -195,6 +195,8 @@ static void tell_end(FILE *told, const char *where, const struct xb_pcie_end *en
         fputs(";", told);
         tell_control_of(told, &end->control);
     }
+    if (end->aspm[0] == 'L' || (end->aspm[0] != '\0' && !end->control.known))
+        fprintf(told, ", ASPM %s", end->aspm);
     fputs("\n", told);
 }
 
@@ -208,6 +210,8 @@ static struct xb_pcie_path tell_device_of(FILE *told, char **words)
             path.present ? "present" : "not present", path.dead ? ", dead" : "", path.numa_node,
             path.local_cpus[0] != '\0' ? path.local_cpus : "not known", path.iommu_group,
             path.count);
+    if (path.iommu_type[0] != '\0' || path.largest_bar > 0)
+        fprintf(told, "  IOMMU %s, BAR %" PRIu64 "\n", path.iommu_type, path.largest_bar);
     if (strlen(path.local_cpus) > 20)
         fprintf(told, "  a list of %zu\n", strlen(path.local_cpus));
     return path;
@@ -406,6 +410,22 @@ static void say_process_memory(const struct row *row, char said[ROW_TEXT])
     say_also(said, ", locked %" PRIu64 " %" PRIu64, memory.locked, memory.pinned);
 }
 TEST_ROWS(memory_of_a_process, say_process_memory)
+
+/* The flags of /proc/cpuinfo, the board's vendor and product, the policy; "-": no such file. */
+static void say_platform(const struct row *row, char said[ROW_TEXT])
+{
+    static const char *const files[] = {"proc/cpuinfo", "sys/class/dmi/id/sys_vendor",
+                                        "sys/class/dmi/id/product_name",
+                                        "sys/module/pcie_aspm/parameters/policy"};
+    struct xb_platform platform;
+    begin();
+    for (size_t i = 0; i < COUNT_OF(files); i++)
+        if (strcmp(row->part[i], "-") != 0)
+            write_file(root, files[i], row->part[i]);
+    xb_platform_read(root, &platform);
+    say_also(said, "on \"%s\", policy \"%s\"", platform.hypervisor, platform.aspm_policy);
+}
+TEST_ROWS(what_a_machine_is, say_platform)
 
 static void say_recorded(const struct row *row, char said[ROW_TEXT])
 {

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is so by design, and does not count (docs/link.md). */
+#include "report.h"
+
+#include "base/options.h"
+
+#include <string.h>
+
+#define CODES 48 /* and NULL */
+
+/* Every code of a finding, and why it cannot be accepted; NULL: it can. */
+static const struct {
+    const char *never, *codes[15];
+} groups[] = {
+    {NULL,
+     {"XB-LINK-WIDTH", "XB-LINK-SLOT", "XB-LINK-SPEED", "XB-LINK-BOTTLENECK", "XB-LINK-UNSTABLE",
+      "XB-LINK-RESTLESS", "XB-AER-CORRECTABLE", "XB-PCIE-REPLAY", "XB-PCIE-RETRAIN",
+      "XB-PCIE-ERRORS", "XB-THROTTLE", "XB-NVLINK-ERRORS", "XB-NVLINK-REPLAY", "XB-NVLINK-LINKS"}},
+    {"no node is so by design",
+     {"XB-DATA-WRONG", "XB-DEVICE-GONE", "XB-DEVICE-MISSING", "XB-AER-UNCORRECTABLE",
+      "XB-NVLINK-DOWN"}},
+    {"set the least that is right: --expect, --min-h2d, --min-d2h, --min-peer, or --limits",
+     {"XB-LINK-EXPECT", "XB-BW-H2D", "XB-BW-D2H", "XB-BW-PEER", "XB-PEER-SLOW",
+      "XB-SLOW-UNEXPLAINED", "XB-BW-NO-LIMIT", "XB-CONFIDENTIAL"}},
+    {"measure a new baseline",
+     {"XB-BASELINE-GPU", "XB-BASELINE-LINK", "XB-BASELINE-NVLINK", "XB-BASELINE-BW"}},
+    {"it says that something is not known, which is no state to accept",
+     {"XB-LINK-UNREADABLE", "XB-LINK-NONE", "XB-HOST-BUSY", "XB-OTHER-TRAFFIC", "XB-MEMORY-FAR",
+      "XB-CLOCKS-LOW", "XB-SLOW-AT-TIMES", "XB-BW-ABOVE", "XB-TEST-FAILED", "XB-NVLINK-UNREADABLE",
+      "XB-INTERRUPTED", "XB-DEADLINE"}}};
+
+enum xb_status xb_accept(const char *code, const char *reason, enum xb_limit_source source,
+                         struct xb_link_limits *limits, struct xb_error *error)
+{
+    const char *names[CODES] = {NULL}, *known = NULL, *never = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        for (size_t k = 0; groups[i].codes[k] != NULL; k++) {
+            names[count++] = groups[i].codes[k];
+            if (strcmp(code, groups[i].codes[k]) != 0)
+                continue;
+            known = groups[i].codes[k];
+            never = groups[i].never;
+        }
+    const char *nearest = known == NULL ? xb_nearest(code, names) : NULL;
+    if (known == NULL)
+        return XB_FAIL(error, XB_ERR_USAGE, "there is no code \"%.60s\"%s%s%s", code,
+                       nearest != NULL ? "; did you mean " : "; docs/link.md has all",
+                       nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+    if (never != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE, "%s cannot be accepted: %s", code, never);
+    if (reason[0] == '\0' || strlen(reason) > XB_ACCEPTANCE_REASON)
+        return XB_FAIL(error, XB_ERR_USAGE, "%s needs a reason, of %d characters at most", code,
+                       XB_ACCEPTANCE_REASON);
+    if (xb_accepted(limits, code) != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE, "%s is accepted twice", code);
+    limits->accepted[limits->accepted_count++] =
+        (struct xb_acceptance){.code = known, .reason = reason, .source = source};
+    return XB_OK;
+}
+
+/* What a link must still have where it may be less than it could be; NULL of any other code. */
+static struct xb_limit *bound_of(struct xb_link_limits *limits, const char *code)
+{
+    bool is_width = strcmp(code, "XB-LINK-WIDTH") == 0 || strcmp(code, "XB-LINK-SLOT") == 0;
+    return is_width                             ? &limits->width
+           : strcmp(code, "XB-LINK-SPEED") == 0 ? &limits->generation
+                                                : NULL;
+}
+
+enum xb_status xb_accept_check(struct xb_link_limits *limits, const char *where,
+                               struct xb_error *error)
+{
+    XB_EACH (acceptance, limits->accepted, limits->accepted_count) {
+        const struct xb_limit *bound = bound_of(limits, acceptance->code);
+        if (bound != NULL && !bound->is_set)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "%s needs the least that is right, else what is worse would be accepted "
+                           "too: %s",
+                           acceptance->code, where);
+    }
+    return XB_OK;
+}
+
+struct xb_acceptance *xb_accepted(struct xb_link_limits *limits, const char *code)
+{
+    XB_EACH (acceptance, limits->accepted, limits->accepted_count)
+        if (strcmp(acceptance->code, code) == 0)
+            return acceptance;
+    return NULL;
+}
+
+const char *xb_why_accepted(struct xb_verdict *verdict, enum xb_level level, const char *code)
+{
+    struct xb_acceptance *accepted = verdict != NULL ? xb_accepted(&verdict->limits, code) : NULL;
+    const struct xb_limit *bound = accepted != NULL ? bound_of(&verdict->limits, code) : NULL;
+    const struct xb_link_facts *facts = &verdict->facts;
+    if (accepted == NULL || (bound == NULL && level == XB_LEVEL_CRITICAL))
+        return NULL;
+    for (size_t i = facts->slot; bound != NULL && i < facts->hop_count; i++) {
+        const struct xb_link_hop *hop = &facts->hops[i];
+        const struct xb_lanes was = verdict->limits.was.load;
+        bool is_width = bound == &verdict->limits.width;
+        unsigned has = is_width ? hop->load.width : xb_pcie_generation(hop->load.speed_gts);
+        unsigned least = bound->is_set ? (unsigned)bound->value
+                         : is_width    ? was.width
+                                       : xb_pcie_generation(was.speed_gts);
+        if (!hop->on_package && hop->load.width > 0 && (least == 0 || has < least))
+            return NULL;
+    }
+    accepted->met = true;
+    return accepted->reason;
+}
+
+/* Whether such a finding was accepted for the same reason. */
+static bool has(const struct xb_findings *found, const struct xb_finding *like)
+{
+    XB_EACH (own, found->reasons, found->reason_count)
+        if (own->accepted != NULL && strcmp(own->code, like->code) == 0 &&
+            strcmp(own->accepted, like->accepted) == 0)
+            return true;
+    return false;
+}
+
+bool xb_link_accepted_text(const struct xb_link_report *report, struct xb_words *words)
+{
+    *words = (struct xb_words){.length = 0};
+    for (size_t at = 0; at < report->device_count * XB_FINDINGS; at++) {
+        const size_t place = at / XB_FINDINGS, index = at % XB_FINDINGS;
+        const struct xb_findings *own = &report->verdicts[place].found;
+        const struct xb_finding *finding = &own->reasons[index];
+        size_t first = 0;
+        if (index >= own->reason_count || finding->accepted == NULL)
+            continue;
+        while (!has(&report->verdicts[first].found, finding))
+            first++;
+        if (first < place || !xb_finding_is_first(own, index)) /* it is said already */
+            continue;
+        xb_words_add(words, "%s%s of GPU %u", words->length > 0 ? "; " : "", finding->code,
+                     report->devices[place].info.index);
+        for (size_t i = place + 1; i < report->device_count; i++)
+            if (has(&report->verdicts[i].found, finding))
+                xb_words_add(words, ", %u", report->devices[i].info.index);
+        const char *end = finding->text, *next = end; /* of what was seen; what to do is behind */
+        while ((next = strstr(next + 1, ": ")) != NULL)
+            end = next;
+        xb_words_add(words, ": %s (%.*s)", finding->accepted,
+                     end > finding->text ? (int)(end - finding->text) : -1, finding->text);
+    }
+    return words->length > 0;
+}

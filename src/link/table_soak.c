@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The part of the table about minutes of load and rest. */
+#include "report.h"
+
+#include "base/text.h"
+#include "present/table.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct {
+    const char *words, *unit, *title;
+    double scale;
+    int decimals, width; /* in a row */
+} quantities[] = {
+    [XB_SOAK_TO_GPU] = {"to the GPU", "GB/s", "TO GPU", 1e9, 1, 9},
+    [XB_SOAK_BACK] = {"back", "GB/s", "BACK GB/s", 1e9, 1, 9},
+    [XB_SOAK_KERNELS] = {"beside kernels", "GB/s", "KERNELS", 1e9, 1, 9},
+    [XB_SOAK_PEER] = {"to other GPUs", "GB/s", "PEERS", 1e9, 0, 7},
+    [XB_SOAK_TEMPERATURE] = {"temperature", "C", "DEG C", 1, 0, 5},
+    [XB_SOAK_POWER] = {"power", "W", "WATTS", 1, 0, 7},
+    [XB_SOAK_SM_CLOCK] = {"SM clock", "MHz", "SM MHz", 1, 0, 9},
+};
+#define SHOWN (sizeof quantities / sizeof quantities[0])
+
+const char *xb_soak_row(const struct xb_soak_range *ranges, char row[XB_SOAK_ROW])
+{
+    size_t length = 0;
+    for (size_t q = 0; q < SHOWN; q++) {
+        const struct xb_soak_range *range = ranges != NULL ? &ranges[q] : NULL;
+        const double giga = 1e9 / quantities[q].scale; /* of which the text is made */
+        char text[72] = "-";
+        if (range == NULL)
+            snprintf(text, sizeof text, "%s", quantities[q].title);
+        else if (range->count > 0)
+            (void)xb_link_range_text(giga * range->least, giga * range->most,
+                                     quantities[q].decimals, text);
+        char *to = strstr(text, " to ");
+        if (to != NULL) { /* "54.1-55.2" */
+            memmove(to + 1, to + 4, strlen(to + 4) + 1);
+            *to = '-';
+        }
+        length += (size_t)snprintf(row + length, XB_SOAK_ROW - length, "%-*s",
+                                   q + 1 < SHOWN ? quantities[q].width + 1 : 0, text);
+        length = length < XB_SOAK_ROW ? length : XB_SOAK_ROW - 1;
+    }
+    return row;
+}
+
+/* How much the GPU changed that changed most. */
+struct change {
+    double from, to;
+    unsigned gpu;
+};
+
+static void consider(struct change *most, double from, double to, unsigned gpu)
+{
+    if (from > 0 && to > 0 && fabs(to - from) > fabs(most->to - most->from))
+        *most = (struct change){from, to, gpu};
+}
+
+/* Adds "back 55.2 to 54.9 GB/s (GPU 1)", if it shows. */
+static void add_change(struct xb_words *words, size_t quantity, const struct change *most)
+{
+    char from[32], to[32];
+    const double scale = quantities[quantity].scale;
+    snprintf(from, sizeof from, "%.*f", quantities[quantity].decimals, most->from / scale);
+    snprintf(to, sizeof to, "%.*f", quantities[quantity].decimals, most->to / scale);
+    if (strcmp(from, to) != 0)
+        xb_words_add(words, "%s%s %s to %s %s (GPU %u)", words->length > 0 ? ", " : "",
+                     quantities[quantity].words, from, to, quantities[quantity].unit, most->gpu);
+}
+
+#define PRINT(...) xb_lines_print(stream, xb_terminal_prose_columns(stream), __VA_ARGS__)
+
+void xb_link_table_soak(FILE *stream, const struct xb_link_report *report)
+{
+    const struct xb_link_soak *soak = report->soak;
+    struct xb_words slowed = {.length = 0}, minutes = {.length = 0}, tests = {.length = 0};
+    char row[XB_SOAK_ROW];
+    if (soak == NULL)
+        return;
+    PRINT("Soak of %.3g min%s, all GPUs at once, from the lowest minute to the highest:",
+          soak->took / 60, soak->ended ? "" : " (cut short)");
+    fprintf(stream, "GPU %s\n", xb_soak_row(NULL, row));
+    for (size_t i = 0; i < soak->device_count; i++)
+        fprintf(stream, "%3u %s\n", report->devices[i].info.index,
+                xb_soak_row(soak->devices[i].ranges, row));
+    if (soak->left_out[0] != '\0')
+        PRINT("Left out: %s.", soak->left_out);
+    for (size_t i = 0; i < soak->device_count; i++)
+        XB_EACH (reason, soak->devices[i].reasons, soak->devices[i].reason_count)
+            xb_words_add(&slowed, "%sGPU %u by %s %.0f %%", slowed.length > 0 ? ", " : "",
+                         report->devices[i].info.index, reason->words,
+                         100.0 * reason->looks / soak->devices[i].looks);
+    if (slowed.length > 0)
+        PRINT("Slowed down: %s of the time.", slowed.text);
+    for (size_t q = 0; q < SHOWN; q++) {
+        struct change minute = {.from = 0}, test = {.from = 0};
+        for (size_t i = 0; i < soak->device_count; i++) {
+            const struct xb_soak_device *device = &soak->devices[i];
+            const unsigned gpu = report->devices[i].info.index;
+            consider(&minute, device->ranges[q].first, device->ranges[q].last, gpu);
+            if (q < XB_LINK_WAYS && soak->ended)
+                consider(&test, device->before[q], report->verdicts[i].ways[q].measured, gpu);
+        }
+        add_change(&minutes, q, &minute);
+        add_change(&tests, q, &test);
+    }
+    PRINT("Changed from the first reading to the last: %s; from the first test to the last: %s.",
+          minutes.length > 0 ? minutes.text : "nothing", tests.length > 0 ? tests.text : "nothing");
+}
