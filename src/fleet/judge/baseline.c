@@ -117,22 +117,42 @@ static size_t list_measured(struct xb_judging *judging, const struct comparing *
     return listed;
 }
 
-/* Keeps the values now of those that are in both fleets. */
-static size_t keep_both(struct measured *list, size_t count)
+/* Whether the GPU is there now, and no other than then. */
+static bool is_still(const struct comparing *comparing, size_t place)
 {
-    size_t kept = 0;
+    const struct xb_fleet_gpu *now = place != SIZE_MAX ? comparing->places[NOW][place] : NULL;
+    return place == SIZE_MAX || (now != NULL && comparing->gpus[NOW][now->number] != SIZE_MAX);
+}
+
+/* Keeps the values now of those that are in both fleets; a note tells of those that are not. */
+static size_t keep_both(struct xb_judging *judging, const struct comparing *comparing,
+                        struct measured *list, size_t count)
+{
+    bool *seen = XB_SCRATCH(judging, comparing->all.gpu_count, sizeof *seen);
+    const char *first = NULL;
+    size_t kept = 0, lacking = 0;
     qsort(list, count, sizeof *list, compare_measured);
-    for (size_t i = 1; i < count; i++) {
-        struct measured then = list[i - 1], now = list[i];
-        bool is_now = then.is_now;
-        then.is_now = true;
-        if (is_now || !now.is_now || compare_measured(&then, &now) != 0)
+    for (size_t i = 0; i < count; i++) {
+        const struct measured then = list[i];
+        struct measured now = list[i + 1 < count ? i + 1 : i];
+        if (then.is_now)
             continue;
+        if (!now.is_now || now.figure != then.figure || now.gpu != then.gpu ||
+            now.peer != then.peer) {
+            bool is_lacking = is_still(comparing, then.gpu) && is_still(comparing, then.peer);
+            first = is_lacking && lacking++ == 0 ? then.value->figure->name : first;
+            continue;
+        }
         now.value->then = then.value->value;
         now.gain = log(now.value->value) - log(now.value->then);
         now.gain = now.value->figure->more_is_better ? now.gain : -now.gain;
+        judging->judgement->compared_gpus += !seen[now.gpu];
+        seen[now.gpu] = true;
         list[kept++] = now;
     }
+    if (lacking > 0)
+        XB_NOTE("Values of the baseline that nobody measured now: %zu (first: %.200s).", lacking,
+                first);
     qsort(list, kept, sizeof *list, by_figure);
     return kept;
 }
@@ -252,7 +272,7 @@ static void compare_values(struct xb_judging *judging, const struct comparing *c
     double *scratch = XB_SCRATCH(judging, most, sizeof *scratch);
     size_t count = list_measured(judging, comparing, THEN, list);
     count += list_measured(judging, comparing, NOW, list + count);
-    count = judging->judgement->compared = keep_both(list, count);
+    count = judging->judgement->compared = keep_both(judging, comparing, list, count);
     struct model *all = XB_SCRATCH(judging, count, sizeof *all);
     double *p = XB_SCRATCH(judging, count, sizeof *p);
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
@@ -357,7 +377,6 @@ static void compare_gpus(struct xb_judging *judging, struct comparing *comparing
             replaced[replaced_count++] = name;
             comparing->gpus[NOW][now->number] = SIZE_MAX;
         } else {
-            judgement->compared_gpus++;
             add_change(&comparing->vbios, then->vbios, now->vbios);
         }
     }
