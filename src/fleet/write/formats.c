@@ -260,10 +260,11 @@ enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judge
     if (list.left_out > told)
         xb_say("and %zu more names that are no valid host names", list.left_out - told);
     /* The list may be all that a script looks at. */
-    size_t shared = 0, unsure = 0, doubtful = 0;
+    size_t shared = 0, unsure = 0, doubtful = 0, slower = 0;
     XB_EACH (of, judgement->findings, judgement->finding_count) {
         unsure += of->unsure;
         doubtful += of->code == XB_FLEET_CUT || of->code == XB_FLEET_LINK_WARNING;
+        slower += of->code == XB_FLEET_ALL_SLOWER || of->code == XB_FLEET_BELOW_BASELINE;
         shared += of->together && !of->unsure && xb_fleet_code_is_bad(of->code);
     }
     if (unsure > 0 && unsure == judgement->request.expected_count)
@@ -278,6 +279,9 @@ enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judge
         xb_say("findings of cut-short and link-warning list no node: %zu; measure those nodes "
                "again, see --format table",
                doubtful);
+    if (slower > 0)
+        xb_say("findings of all-slower and below-baseline list no node: %zu; see --format table",
+               slower);
     if (shared > 0)
         xb_say("%zu findings drain no node: so many have the same that one cause is likelier than "
                "so many faults; see --format table",
@@ -401,7 +405,7 @@ static void write_json_finding(struct xb_json *json, const struct xb_fleet_judge
     xb_json_open_object(json, NULL);
     xb_json_put_text(json, "code", xb_fleet_sayings[of->code].name);
     xb_json_put_flag(json, "is_to_drain", xb_fleet_is_to_drain(of));
-    xb_json_put_optional(json, "node", of->node->name[0] != '\0' ? of->node->name : NULL);
+    xb_json_put_optional(json, "node", of->node->name); /* none has no name */
     if (of->gpu != NULL)
         xb_fields_put_object(json, "gpu", xb_fleet_gpu_fields, of->gpu);
     else
