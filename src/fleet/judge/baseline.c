@@ -13,9 +13,9 @@
  * below that. */
 #define SHARE 0.95
 #define ALL_SHARE 0.98
-/* What scatters from one measurement to the next must be further off, by so many spreads. The
- * spread is of the values that got better: those tell chance, and the others faults as well. */
+/* What scatters from one measurement to the next must be further off, by so many spreads. */
 #define SPREADS 5
+#define LEAST 3 /* values that tell a spread */
 
 /* ---- what is the same in both fleets ---- */
 
@@ -225,17 +225,29 @@ static void name_model(struct xb_judging *judging, const struct model *model, do
     xb_fleet_add_finding(judging, finding, "%s", words.text);
 }
 
+/* The spread of what chance changes from one measurement to the next: of those that got better, and
+ * of all from their median, the smaller one. Where many got slower only the first tells chance;
+ * where few got better only the second. */
+static double chance_of(const struct model *model, double shift, double *scratch)
+{
+    size_t better = 0;
+    for (size_t i = 0; i < model->count; i++)
+        if (model->all[i].gain > shift)
+            scratch[better++] = model->all[i].gain - shift;
+    double above = better >= LEAST ? xb_median_of(scratch, better) : INFINITY;
+    for (size_t i = 0; i < model->count; i++)
+        scratch[i] = fabs(model->all[i].gain - model->gain);
+    double around = model->count > LEAST ? xb_median_of(scratch, model->count) : INFINITY;
+    double median = fmin(above, around);
+    return isfinite(median) ? XB_FLEET_TO_DEVIATION * median : 0;
+}
+
 /* Names each that is far below its own past, and further than all of its model. */
 static void name_each(struct xb_judging *judging, const struct model *model, double *scratch)
 {
     const double shift = model->is_slower ? model->gain : 0;
     struct xb_node_tally tally = xb_node_tally_open(judging);
-    size_t better = 0;
-    for (size_t i = 0; i < model->count; i++)
-        if (model->all[i].gain > shift)
-            scratch[better++] = model->all[i].gain - shift;
-    double median = better >= XB_FLEET_SIBLINGS ? xb_median_of(scratch, better) : 0;
-    double limit = shift - fmax(-log(SHARE), SPREADS * XB_FLEET_TO_DEVIATION * median);
+    double limit = shift - fmax(-log(SHARE), SPREADS * chance_of(model, shift, scratch));
     for (size_t i = 0; i < model->count; i++)
         if (model->all[i].gain < limit)
             xb_node_tally_add(&tally, model->all[i].value->gpu->node);
