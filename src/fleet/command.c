@@ -156,6 +156,14 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
     return status;
 }
 
+static void say_left_out(const char *of, const struct xb_fleet *fleet)
+{
+    if (fleet->left_out_count > 0)
+        xb_say("%s%zu %s left out; the first: %.300s: %.300s", of, fleet->left_out_count,
+               fleet->left_out_count == 1 ? "file was" : "files were", fleet->left_out[0].what,
+               fleet->left_out[0].why);
+}
+
 static enum xb_status write_format(const void *own, FILE *stream, unsigned format,
                                    struct xb_error *error)
 {
@@ -163,14 +171,11 @@ static enum xb_status write_format(const void *own, FILE *stream, unsigned forma
     static xb_fleet_writer *const writers[] = {NULL, xb_fleet_json_write, xb_fleet_csv_write,
                                                xb_fleet_prometheus_write, xb_fleet_nodelist_write};
     const struct command *command = own;
-    const struct xb_fleet *fleet = &command->fleet;
     if (format == XB_FORMAT_TABLE)
         return xb_fleet_table_write(stream, &command->judgement, xb_terminal_columns(stream),
                                     command->verbose, error);
-    if (format != XB_FORMAT_JSON && fleet->left_out_count > 0) /* JSON tells all */
-        xb_say("%zu %s left out; the first: %.300s: %.300s", fleet->left_out_count,
-               fleet->left_out_count == 1 ? "file was" : "files were", fleet->left_out[0].what,
-               fleet->left_out[0].why);
+    if (format != XB_FORMAT_JSON) /* which tells all */
+        say_left_out("", &command->fleet);
     return writers[format](stream, &command->judgement, error);
 }
 
@@ -187,10 +192,7 @@ static enum xb_status read_baseline(struct command *command, struct xb_error *er
     if (then->source_count == 0)
         return XB_FAIL(error, XB_ERR_USAGE, "--baseline: nothing can be read: %.200s: %.300s",
                        then->left_out[0].what, then->left_out[0].why);
-    if (then->left_out_count > 0)
-        xb_say("--baseline: %zu %s left out; the first: %.200s: %.300s", then->left_out_count,
-               then->left_out_count == 1 ? "file was" : "files were", then->left_out[0].what,
-               then->left_out[0].why);
+    say_left_out("--baseline: ", then);
     return XB_OK;
 }
 

@@ -257,17 +257,9 @@ static void name_each(struct xb_judging *judging, const struct model *model, dou
         const struct xb_fleet_figure *figure = value->figure;
         if (!(own->gain < limit))
             continue;
-        const struct xb_fleet_finding finding = {XB_FLEET_BELOW_BASELINE,
-                                                 value->gpu->node,
-                                                 value->gpu,
-                                                 figure,
-                                                 value->peer,
-                                                 value->value,
-                                                 value->then,
-                                                 value->value / value->then - 1,
-                                                 (double)NAN,
-                                                 (double)NAN,
-                                                 .together = together};
+        struct xb_fleet_finding finding =
+            xb_fleet_finding_of(XB_FLEET_BELOW_BASELINE, value, value->then);
+        finding.together = together;
         xb_fleet_add_finding(judging, finding, "%s %s, %s %s than when accepted (%s)", figure->name,
                              xb_fleet_value_text(value->value, figure->unit, true, (char[64]){0}),
                              xb_fleet_percent_text(finding.deviation, (char[64]){0}),

@@ -118,16 +118,8 @@ enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement 
     }
     for (size_t i = 0; i < count && !ferror(stream); i++) {
         const struct xb_fleet_value *own = rows[i].value;
-        double centre = judgement->siblings[rows[i].place].centre;
-        const struct xb_fleet_finding of = {.node = own->gpu->node,
-                                            .gpu = own->gpu,
-                                            .figure = own->figure,
-                                            .peer = own->peer,
-                                            .value = own->value,
-                                            .centre = centre,
-                                            .deviation = own->value / centre - 1,
-                                            .spreads = (double)NAN,
-                                            .p = (double)NAN};
+        const struct xb_fleet_finding of =
+            xb_fleet_finding_of(XB_FLEET_MISSING, own, judgement->siblings[rows[i].place].centre);
         put_line(stream, &of, "", own->then > 0 ? own->then : (double)NAN, false);
     }
     free(rows);
