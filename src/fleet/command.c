@@ -279,7 +279,8 @@ const struct xb_command xb_command_fleet = {
                    "file may hold several documents; in a folder it reads all files that end with "
                    ".json, .jsonl or .ndjson; '-' is standard input.",
     .exits = "0 no findings; 1 findings, or a file could not be read; 2 none could be read, or "
-             "the command line is wrong; 3 too few siblings to judge. docs/fleet.md tells how it "
+             "the command line is wrong; 3 too few siblings to judge, and no baseline. "
+             "docs/fleet.md tells how it "
              "judges.",
     .example = "xferbench fleet results/ --format nodelist",
     .operands = XB_OPERANDS_FILES,

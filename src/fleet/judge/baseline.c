@@ -157,15 +157,6 @@ static size_t keep_both(struct xb_judging *judging, const struct comparing *comp
     return kept;
 }
 
-/* P(so many of `count` coins or more show heads): the sign test. */
-static double tail_of_coins(size_t heads, size_t count)
-{
-    double sum = 0, n = (double)count;
-    for (double k = (double)heads; k <= n; k++)
-        sum += exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) - n * log(2));
-    return fmin(sum, 1);
-}
-
 /* One figure of all GPUs of a model. */
 struct model {
     struct measured *all;
@@ -175,22 +166,27 @@ struct model {
 };
 
 /* Describes one of which `all` and `count` are set. Returns P that so many nodes got worse by
- * chance. Each node counts once, by the median of its own: its GPUs share what changed there. */
+ * chance: the sign test. Each node counts once, by the median of its own: its GPUs share what
+ * changed there. */
 static double describe(struct model *model, double *scratch)
 {
-    size_t worse = 0, changed = 0;
+    size_t worse = 0;
+    double p = 0, n = 0;
     for (size_t first = 0, i = 0; first < model->count; first = i, model->nodes++) {
         const struct xb_fleet_node *node = model->all[first].value->gpu->node;
         for (; i < model->count && model->all[i].value->gpu->node == node; i++)
             scratch[i - first] = model->all[i].gain;
         double gain = xb_median_of(scratch, i - first);
         worse += gain < 0;
-        changed += gain != 0;
+        n += gain != 0;
     }
     for (size_t i = 0; i < model->count; i++)
         scratch[i] = model->all[i].gain;
     model->gain = xb_median_of(scratch, model->count);
-    return tail_of_coins(worse, changed);
+    /* P that so many of n coins or more show heads. */
+    for (double k = (double)worse; k <= n; k++)
+        p += exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) - n * log(2));
+    return fmin(p, 1);
 }
 
 /* Names all GPUs of a model, once; a note tells of those that chance could have slowed. */

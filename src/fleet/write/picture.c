@@ -265,20 +265,6 @@ static void read_finding(struct xb_fleet *fleet, struct xb_fleet_judgement *judg
     *(is_slow ? &of->slow : &of->fast) += 1;
 }
 
-/* Takes a GPU's values of figures that are judged. */
-static void read_values(struct xb_fleet *fleet, const struct xb_fleet_judgement *judgement,
-                        const cJSON *object)
-{
-    struct xb_json_reader reader = {.texts = NULL};
-    struct xb_fleet_value value = {.gpu = read_gpu(&reader, fleet, object, object)};
-    const cJSON *item;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(object, "values"))
-    {
-        if (value.gpu != NULL && read_value(&reader, item, judgement, &value) != NULL)
-            xb_fleet_add_value(fleet, &value);
-    }
-}
-
 void xb_fleet_take_judged(const cJSON *root, struct xb_fleet *fleet,
                           struct xb_fleet_judgement *judgement)
 {
@@ -302,7 +288,14 @@ void xb_fleet_take_judged(const cJSON *root, struct xb_fleet *fleet,
     const cJSON *values = cJSON_GetObjectItemCaseSensitive(root, "values_by_gpu");
     cJSON_ArrayForEach(item, values)
     {
-        read_values(fleet, judgement, item);
+        struct xb_json_reader reader = {.texts = NULL};
+        struct xb_fleet_value value = {.gpu = read_gpu(&reader, fleet, item, item)};
+        const cJSON *one;
+        cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(item, "values"))
+        {
+            if (value.gpu != NULL && read_value(&reader, one, judgement, &value) != NULL)
+                xb_fleet_add_value(fleet, &value);
+        }
     }
     cJSON_ArrayForEach(item, findings)
     {
