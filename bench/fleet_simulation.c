@@ -255,27 +255,86 @@ static void simulate(const struct simulated *simulated, size_t fleets)
     xb_fleet_free(&fleet);
 }
 
+/* Two fleets of equal GPUs, one the baseline of the other, which has lost something everywhere. */
+static const struct past {
+    const char *name;
+    size_t nodes, gpus;
+    double spread, loss;
+} pasts[] = {
+    {"baseline-60x8", 60, 8, 0.003, 0},
+    {"baseline-60x8-spread-5%", 60, 8, 0.05, 0},
+    {"baseline-3x8", 3, 8, 0.003, 0},
+    {"baseline-12-spread-3%", 12, 1, 0.03, 0},
+    {"baseline-60x8-slower-1%", 60, 8, 0.003, 0.01},
+    {"baseline-60x8-slower-1.5%", 60, 8, 0.003, 0.015},
+    {"baseline-60x8-slower-2.5%", 60, 8, 0.003, 0.025},
+    {"baseline-60x8-slower-5%", 60, 8, 0.003, 0.05},
+    {"baseline-9-slower-5%", 9, 1, 0.003, 0.05},
+};
+
+static void simulate_past(const struct past *past, size_t fleets)
+{
+    const struct simulated like = {.name = past->name,
+                                   .nodes = past->nodes,
+                                   .gpus = past->gpus,
+                                   .figures = 3,
+                                   .spread = past->spread,
+                                   .scatter = NAN};
+    size_t slower = 0;
+    size_t alarms = 0;
+    struct xb_fleet then;
+    struct xb_fleet now;
+    build(&like, &then);
+    build(&like, &now);
+    for (size_t i = 0; i < fleets; i++) {
+        struct xb_fleet_request request = {.alpha = ALPHA, .baseline = &then};
+        struct xb_fleet_judgement judgement;
+        bool named[XB_FLEET_CODES] = {false};
+        fill(&like, 2 * i, &then);
+        fill(&like, 2 * i + 1, &now);
+        for (size_t k = 0; k < now.value_count; k++)
+            now.values[k].value *= 1 - past->loss;
+        xb_fleet_judge(&now, &request, &judgement);
+        for (size_t k = 0; k < judgement.finding_count; k++)
+            named[judgement.findings[k].code] = true;
+        slower += named[XB_FLEET_ALL_SLOWER];
+        alarms += named[XB_FLEET_BELOW_BASELINE];
+        xb_fleet_judgement_free(&judgement);
+    }
+    printf("%-30s", past->name);
+    print_share(alarms, fleets);
+    printf("  all slower");
+    print_share(slower, fleets);
+    printf("\n");
+    fflush(stdout);
+    xb_fleet_free(&then);
+    xb_fleet_free(&now);
+}
+
 int main(int argc, char **argv)
 {
+    const size_t past_count = sizeof pasts / sizeof *pasts;
     size_t count = sizeof cases / sizeof *cases;
     size_t fleets = argc > 1 ? strtoul(argv[1], NULL, 10) : 10000;
     if (argc <= 2 && fleets > 0)
         printf("# %zu fleets a case, alpha %g. Percent [95 %% interval] of fleets in which a GPU "
                "that is like the others was named.\n",
                fleets, ALPHA);
-    for (size_t i = 0; i < count && fleets == 0; i++)
-        printf("%s\n", cases[i].name);
-    for (size_t i = 0; i < count && argc <= 2 && fleets > 0; i++)
-        simulate(&cases[i], fleets);
-    for (int k = 2; k < argc && fleets > 0; k++) {
-        size_t i = 0;
-        while (i < count && strcmp(argv[k], cases[i].name) != 0)
-            i++;
-        if (i == count) {
-            fprintf(stderr, "no case '%s'; fleet_simulation 0 lists them\n", argv[k]);
-            return EXIT_FAILURE;
-        }
-        simulate(&cases[i], fleets);
+    bool any = fleets == 0;
+    for (size_t i = 0; i < count + past_count; i++) {
+        const char *name = i < count ? cases[i].name : pasts[i - count].name;
+        bool wanted = argc <= 2;
+        for (int k = 2; k < argc; k++)
+            wanted = wanted || strcmp(argv[k], name) == 0;
+        any = any || wanted;
+        if (fleets == 0)
+            printf("%s\n", name);
+        else if (wanted && i < count)
+            simulate(&cases[i], fleets);
+        else if (wanted)
+            simulate_past(&pasts[i - count], fleets);
     }
-    return EXIT_SUCCESS;
+    if (!any)
+        fprintf(stderr, "no case of that name: fleet_simulation 0 lists them\n");
+    return any ? EXIT_SUCCESS : EXIT_FAILURE;
 }

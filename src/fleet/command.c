@@ -128,32 +128,40 @@ static void show_progress(const struct command *command, size_t index, const cha
 
 /* ---- the output ---- */
 
-/* The output may not replace what was read: a document, in a folder neither, or the names of the
- * expected nodes. */
+#define READ(option, path) (places[count++] = (struct xb_cli_place){(option), NULL, (path)})
+
+/* The output may not replace what was read: a document, in a folder neither, the names of the
+ * expected nodes, or the limits. */
 static enum xb_status open_output(struct command *command, struct xb_error *error)
 {
-    const struct xb_fleet *fleet = &command->fleet;
+    const struct xb_fleet *fleet = &command->fleet, *then = &command->then;
     const struct xb_config *config = command->config;
-    const struct xb_fleet *then = &command->then;
-    size_t count = 0;
     struct xb_cli_place *places = xb_new(
         5 + config->operand_count + fleet->source_count + then->source_count, sizeof *places);
+    size_t count = 0;
     places[count++] = (struct xb_cli_place){.option = "--output", .output = &command->to.output};
     places[count++] = (struct xb_cli_place){.option = "--json", .output = &command->to.json};
     for (size_t i = 0; i < config->operand_count; i++)
-        places[count++] = (struct xb_cli_place){.option = "FILE", .input = config->operands[i]};
+        READ("FILE", config->operands[i]);
     for (size_t i = 0; i < fleet->source_count; i++)
-        places[count++] = (struct xb_cli_place){.option = "FILE", .input = fleet->sources[i].path};
-    places[count++] =
-        (struct xb_cli_place){.option = "--limits", .input = command->request.limits_path};
-    places[count++] = (struct xb_cli_place){"--baseline", NULL, command->request.baseline_path};
+        READ("FILE", fleet->sources[i].path);
     for (size_t i = 0; i < then->source_count; i++)
-        places[count++] = (struct xb_cli_place){"--baseline", NULL, then->sources[i].path};
+        READ("--baseline", then->sources[i].path);
+    READ("--baseline", command->request.baseline_path);
+    READ("--limits", command->request.limits_path);
     if (command->expected_file)
-        places[count++] = (struct xb_cli_place){"--expect-hosts", NULL, command->expect_hosts};
+        READ("--expect-hosts", command->expect_hosts);
     enum xb_status status = xb_cli_open_places(places, count, 0, error);
     free(places);
     return status;
+}
+
+static void say_left_out(const char *of, const struct xb_fleet *fleet)
+{
+    if (fleet->left_out_count > 0)
+        xb_say("%s%zu %s left out; the first: %.300s: %.300s", of, fleet->left_out_count,
+               fleet->left_out_count == 1 ? "file was" : "files were", fleet->left_out[0].what,
+               fleet->left_out[0].why);
 }
 
 static enum xb_status write_format(const void *own, FILE *stream, unsigned format,
@@ -163,14 +171,11 @@ static enum xb_status write_format(const void *own, FILE *stream, unsigned forma
     static xb_fleet_writer *const writers[] = {NULL, xb_fleet_json_write, xb_fleet_csv_write,
                                                xb_fleet_prometheus_write, xb_fleet_nodelist_write};
     const struct command *command = own;
-    const struct xb_fleet *fleet = &command->fleet;
     if (format == XB_FORMAT_TABLE)
         return xb_fleet_table_write(stream, &command->judgement, xb_terminal_columns(stream),
                                     command->verbose, error);
-    if (format != XB_FORMAT_JSON && fleet->left_out_count > 0) /* JSON tells all */
-        xb_say("%zu %s left out; the first: %.300s: %.300s", fleet->left_out_count,
-               fleet->left_out_count == 1 ? "file was" : "files were", fleet->left_out[0].what,
-               fleet->left_out[0].why);
+    if (format != XB_FORMAT_JSON) /* which tells all */
+        say_left_out("", &command->fleet);
     return writers[format](stream, &command->judgement, error);
 }
 
@@ -187,10 +192,7 @@ static enum xb_status read_baseline(struct command *command, struct xb_error *er
     if (then->source_count == 0)
         return XB_FAIL(error, XB_ERR_USAGE, "--baseline: nothing can be read: %.200s: %.300s",
                        then->left_out[0].what, then->left_out[0].why);
-    if (then->left_out_count > 0)
-        xb_say("--baseline: %zu %s left out; the first: %.200s: %.300s", then->left_out_count,
-               then->left_out_count == 1 ? "file was" : "files were", then->left_out[0].what,
-               then->left_out[0].why);
+    say_left_out("--baseline: ", then);
     return XB_OK;
 }
 
@@ -277,7 +279,8 @@ const struct xb_command xb_command_fleet = {
                    "file may hold several documents; in a folder it reads all files that end with "
                    ".json, .jsonl or .ndjson; '-' is standard input.",
     .exits = "0 no findings; 1 findings, or a file could not be read; 2 none could be read, or "
-             "the command line is wrong; 3 too few siblings to judge. docs/fleet.md tells how it "
+             "the command line is wrong; 3 too few siblings to judge, and no baseline. "
+             "docs/fleet.md tells how it "
              "judges.",
     .example = "xferbench fleet results/ --format nodelist",
     .operands = XB_OPERANDS_FILES,

@@ -80,6 +80,9 @@ void xb_node_tally_add(struct xb_node_tally *tally, const struct xb_fleet_node *
 
 /* ---- what is told ---- */
 
+/* A finding about a value beside another one, which chance has no part in. */
+struct xb_fleet_finding xb_fleet_finding_of(enum xb_fleet_code code,
+                                            const struct xb_fleet_value *value, double centre);
 /* Adds a finding, with a text as by printf. */
 void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding finding,
                           const char *format, ...) __attribute__((format(printf, 3, 4)));

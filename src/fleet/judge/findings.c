@@ -182,6 +182,21 @@ void xb_fleet_add_note(struct xb_judging *judging, const char *format, ...)
     judgement->notes[judgement->note_count++] = xb_arena_copy(&judgement->texts, text);
 }
 
+struct xb_fleet_finding xb_fleet_finding_of(enum xb_fleet_code code,
+                                            const struct xb_fleet_value *value, double centre)
+{
+    return (struct xb_fleet_finding){.code = code,
+                                     .node = value->gpu->node,
+                                     .gpu = value->gpu,
+                                     .figure = value->figure,
+                                     .peer = value->peer,
+                                     .value = value->value,
+                                     .centre = centre,
+                                     .deviation = value->value / centre - 1,
+                                     .spreads = (double)NAN,
+                                     .p = (double)NAN};
+}
+
 void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding finding,
                           const char *format, ...)
 {

@@ -88,19 +88,13 @@ static bool is_named(const struct xb_judging *judging, const struct xb_tested *t
 static void name(struct xb_judging *judging, const struct xb_tested *tested,
                  enum xb_fleet_code code, bool together)
 {
-    const struct xb_fleet_value *value = tested->value;
-    const struct xb_fleet_figure *figure = value->figure;
-    const struct xb_fleet_finding finding = {code,
-                                             value->gpu->node,
-                                             value->gpu,
-                                             figure,
-                                             value->peer,
-                                             value->value,
-                                             exp(tested->centre + tested->shift),
-                                             tested->share,
-                                             tested->spreads,
-                                             tested->p,
-                                             .together = together};
+    const struct xb_fleet_figure *figure = tested->value->figure;
+    struct xb_fleet_finding finding =
+        xb_fleet_finding_of(code, tested->value, exp(tested->centre + tested->shift));
+    finding.deviation = tested->share;
+    finding.spreads = tested->spreads;
+    finding.p = tested->p;
+    finding.together = together;
     const char *label = figure->name != NULL ? figure->name : "value";
     const char *own = xb_fleet_value_text(finding.value, figure->unit, true, (char[64]){0});
     const char *centre = xb_fleet_value_text(finding.centre, figure->unit, false, (char[64]){0});

@@ -70,6 +70,19 @@ static void read_origin(struct xb_fleet_document *document, struct xb_json_reade
     source->ranks = (unsigned)xb_json_get_optional_whole(reader, launcher, "ranks", XB_RANKS);
 }
 
+/* Its baseline is not in a document: what was found by that stays. */
+static void keep_baseline(struct xb_findings *found, const struct xb_findings *own)
+{
+    XB_EACH (reason, own->reasons, own->reason_count) {
+        bool is_there = strncmp(reason->code, "XB-BASELINE-", 12) != 0;
+        for (size_t i = 0; i < found->reason_count; i++)
+            is_there = is_there || strcmp(found->reasons[i].code, reason->code) == 0;
+        if (!is_there)
+            xb_finding_put(found, reason->accepted, reason->level, reason->code, "%s",
+                           reason->text);
+    }
+}
+
 /* Judges a link test as `link --limits` would have done. A GPU that matches no entry keeps its own
  * verdict, and so does what was not tested. */
 static void judge_by(struct xb_fleet_document *document, const struct xb_limits_file *file)
@@ -99,11 +112,15 @@ static void judge_by(struct xb_fleet_document *document, const struct xb_limits_
         report->pairs[i].interrupted = xb_finding_is_any(&own_pairs[i].found, ended);
     xb_verdict_of_node(report);
     for (size_t i = 0; i < report->device_count; i++)
-        if (!is_limited[i])
+        if (is_limited[i])
+            keep_baseline(&report->verdicts[i].found, &own[i].found);
+        else
             report->verdicts[i] = own[i];
     for (size_t i = 0; i < report->pair_count; i++)
         if (!is_limited[report->pairs[i].from] || !is_limited[report->pairs[i].to])
             report->pair_verdicts[i] = own_pairs[i];
+        else
+            keep_baseline(&report->pair_verdicts[i].found, &own_pairs[i].found);
 }
 
 /* Reads a document, or says why it is left out. Several threads may do so. */

@@ -88,17 +88,18 @@ static void list_cells(const struct xb_fleet_finding *finding, const char *code,
     memcpy(cells, all, sizeof all);
 }
 
-static void put_line(FILE *stream, const struct xb_fleet_finding *of, const char *code, double then)
+static void put_line(FILE *stream, const struct xb_fleet_finding *of, const char *code, double then,
+                     bool is_head)
 {
     struct xb_csv_line line = {.stream = stream};
     struct xb_arena *arena = NULL;
     struct cell cells[CELLS];
     list_cells(of, code, then, cells, &arena);
     for (size_t k = 0; k < CELLS; k++)
-        if (cells[k].kind == NUMBER)
+        if (cells[k].kind == NUMBER && !is_head)
             xb_csv_put_number(&line, true, cells[k].number);
         else
-            xb_csv_put(&line, cells[k].text);
+            xb_csv_put(&line, is_head ? cells[k].name : cells[k].text);
     xb_csv_end(&line);
     xb_arena_free(arena);
 }
@@ -107,33 +108,19 @@ enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement 
                                   struct xb_error *error)
 {
     static const struct xb_fleet_node nobody;
-    const struct xb_fleet_finding nothing = {.node = &nobody};
-    struct cell cells[CELLS];
-    struct xb_csv_line line = {.stream = stream};
     size_t count = 0;
-    list_cells(&nothing, "", 0, cells, &(struct xb_arena *){NULL});
-    for (size_t k = 0; k < CELLS; k++)
-        xb_csv_put(&line, cells[k].name);
-    xb_csv_end(&line);
-    for (size_t i = 0; i < judgement->finding_count; i++) {
-        const struct xb_fleet_finding *of = &judgement->findings[i];
-        bool by_past = of->code == XB_FLEET_ALL_SLOWER || of->code == XB_FLEET_BELOW_BASELINE;
-        put_line(stream, of, xb_fleet_sayings[of->code].name, by_past ? of->centre : (double)NAN);
-    }
     struct row *rows = list_values(judgement, &count);
+    put_line(stream, &(const struct xb_fleet_finding){.node = &nobody}, "", 0, true);
+    XB_EACH (of, judgement->findings, judgement->finding_count) {
+        bool by_past = of->code == XB_FLEET_ALL_SLOWER || of->code == XB_FLEET_BELOW_BASELINE;
+        put_line(stream, of, xb_fleet_sayings[of->code].name, by_past ? of->centre : (double)NAN,
+                 false);
+    }
     for (size_t i = 0; i < count && !ferror(stream); i++) {
         const struct xb_fleet_value *own = rows[i].value;
-        double centre = judgement->siblings[rows[i].place].centre;
-        const struct xb_fleet_finding of = {.node = own->gpu->node,
-                                            .gpu = own->gpu,
-                                            .figure = own->figure,
-                                            .peer = own->peer,
-                                            .value = own->value,
-                                            .centre = centre,
-                                            .deviation = own->value / centre - 1,
-                                            .spreads = (double)NAN,
-                                            .p = (double)NAN};
-        put_line(stream, &of, "", own->then > 0 ? own->then : (double)NAN);
+        const struct xb_fleet_finding of =
+            xb_fleet_finding_of(XB_FLEET_MISSING, own, judgement->siblings[rows[i].place].centre);
+        put_line(stream, &of, "", own->then > 0 ? own->then : (double)NAN, false);
     }
     free(rows);
     return xb_stream_finish(stream, "the CSV", error);
@@ -265,10 +252,11 @@ enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judge
     if (list.left_out > told)
         xb_say("and %zu more names that are no valid host names", list.left_out - told);
     /* The list may be all that a script looks at. */
-    size_t shared = 0, unsure = 0, doubtful = 0;
+    size_t shared = 0, unsure = 0, doubtful = 0, slower = 0;
     XB_EACH (of, judgement->findings, judgement->finding_count) {
         unsure += of->unsure;
         doubtful += of->code == XB_FLEET_CUT || of->code == XB_FLEET_LINK_WARNING;
+        slower += of->code == XB_FLEET_ALL_SLOWER || of->code == XB_FLEET_BELOW_BASELINE;
         shared += of->together && !of->unsure && xb_fleet_code_is_bad(of->code);
     }
     if (unsure > 0 && unsure == judgement->request.expected_count)
@@ -283,6 +271,9 @@ enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judge
         xb_say("findings of cut-short and link-warning list no node: %zu; measure those nodes "
                "again, see --format table",
                doubtful);
+    if (slower > 0)
+        xb_say("findings of all-slower and below-baseline list no node: %zu; see --format table",
+               slower);
     if (shared > 0)
         xb_say("%zu findings drain no node: so many have the same that one cause is likelier than "
                "so many faults; see --format table",
@@ -406,7 +397,7 @@ static void write_json_finding(struct xb_json *json, const struct xb_fleet_judge
     xb_json_open_object(json, NULL);
     xb_json_put_text(json, "code", xb_fleet_sayings[of->code].name);
     xb_json_put_flag(json, "is_to_drain", xb_fleet_is_to_drain(of));
-    xb_json_put_optional(json, "node", of->node->name[0] != '\0' ? of->node->name : NULL);
+    xb_json_put_optional(json, "node", of->node->name); /* none has no name */
     if (of->gpu != NULL)
         xb_fields_put_object(json, "gpu", xb_fleet_gpu_fields, of->gpu);
     else

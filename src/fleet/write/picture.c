@@ -207,71 +207,62 @@ size_t xb_fleet_pictures_each(const struct xb_fleet_judgement *judgement, size_t
 
 /* ---- what `fleet --format json` wrote ---- */
 
-/* Takes a finding and its GPU, if it is of a value that is judged. */
+/* Takes a GPU, whose node `of` names. */
+static struct xb_fleet_gpu *read_gpu(struct xb_json_reader *reader, struct xb_fleet *fleet,
+                                     const cJSON *of, const cJSON *object)
+{
+    const char *name = xb_json_get_text(reader, of, "node");
+    const struct xb_fleet_node node = {.name = name, .hostname = name};
+    struct xb_fleet_gpu gpu;
+    xb_fields_read(reader, object, xb_fleet_gpu_fields, &gpu);
+    if (xb_json_failed(reader))
+        return NULL;
+    gpu.node = xb_fleet_add_node(fleet, &node);
+    return xb_fleet_add_gpu(fleet, &gpu);
+}
+
+/* The figure of a value, if it is judged, and the value, but for its GPU. */
+static struct xb_fleet_siblings *read_value(struct xb_json_reader *reader, const cJSON *object,
+                                            const struct xb_fleet_judgement *judgement,
+                                            struct xb_fleet_value *value)
+{
+    const size_t count = judgement->sibling_count;
+    size_t place = (size_t)xb_json_get_whole(reader, object, "siblings", 0, count);
+    const cJSON *peer = cJSON_GetObjectItemCaseSensitive(object, "peer");
+    value->value = xb_json_get_number(reader, object, "value", DBL_MAX);
+    value->peer = peer == NULL ? -1 : xb_json_get_index(reader, object, "peer");
+    value->scatter = (double)NAN;
+    if (xb_json_failed(reader) || place == count || !judgement->siblings[place].judged)
+        return NULL;
+    value->figure = judgement->siblings[place].figure;
+    return &judgement->siblings[place];
+}
+
+/* Takes a finding, if it is of a value that is judged; and the value, if the file has not all. */
 static void read_finding(struct xb_fleet *fleet, struct xb_fleet_judgement *judgement,
                          const cJSON *object, bool has_values)
 {
     struct xb_json_reader reader = {.texts = NULL};
+    struct xb_fleet_value value = {.value = 0};
     const char *code = xb_json_get_text(&reader, object, "code");
-    const char *name = xb_json_get_text(&reader, object, "node");
-    const struct xb_fleet_node node = {.name = name, .hostname = name};
-    struct xb_fleet_value value = {.scatter = (double)NAN};
-    struct xb_fleet_gpu gpu;
-    const size_t count = judgement->sibling_count;
-    size_t place = (size_t)xb_json_get_whole(&reader, object, "siblings", 0, count);
-    value.value = xb_json_get_number(&reader, object, "value", DBL_MAX);
-    value.peer = xb_json_get_index(&reader, object, "peer");
-    xb_fields_read_object(&reader, object, "gpu", xb_fleet_gpu_fields, &gpu);
-    if (xb_json_failed(&reader) || place == count || !judgement->siblings[place].judged)
+    struct xb_fleet_siblings *of = read_value(&reader, object, judgement, &value);
+    const bool is_slow = code != NULL && strcmp(code, "slow") == 0;
+    if (of == NULL || (!is_slow && strcmp(code, "fast") != 0))
         return;
-    struct xb_fleet_siblings *of = &judgement->siblings[place];
-    const bool is_slow = strcmp(code, "slow") == 0;
-    if (!is_slow && strcmp(code, "fast") != 0)
+    value.gpu = read_gpu(&reader, fleet, object, cJSON_GetObjectItemCaseSensitive(object, "gpu"));
+    if (value.gpu == NULL)
         return;
-    gpu.node = xb_fleet_add_node(fleet, &node);
-    value.gpu = xb_fleet_add_gpu(fleet, &gpu);
-    value.figure = of->figure;
     if (!has_values)
         xb_fleet_add_value(fleet, &value);
     judgement->findings[judgement->finding_count++] =
         (struct xb_fleet_finding){.code = is_slow ? XB_FLEET_SLOW : XB_FLEET_FAST,
-                                  .node = gpu.node,
+                                  .node = value.gpu->node,
                                   .gpu = value.gpu,
                                   .peer = value.peer,
                                   .figure = value.figure,
                                   .deviation = value.value / of->centre - 1.0,
                                   .text = xb_json_get_optional_text(&reader, object, "text")};
     *(is_slow ? &of->slow : &of->fast) += 1;
-}
-
-/* Takes a GPU's values of figures that are judged. */
-static void read_values(struct xb_fleet *fleet, const struct xb_fleet_judgement *judgement,
-                        const cJSON *object)
-{
-    struct xb_json_reader reader = {.texts = NULL};
-    const char *name = xb_json_get_text(&reader, object, "node");
-    const struct xb_fleet_node node = {.name = name, .hostname = name};
-    const cJSON *item;
-    struct xb_fleet_gpu gpu;
-    xb_fields_read(&reader, object, xb_fleet_gpu_fields, &gpu);
-    if (xb_json_failed(&reader))
-        return;
-    gpu.node = xb_fleet_add_node(fleet, &node);
-    struct xb_fleet_value value = {.gpu = xb_fleet_add_gpu(fleet, &gpu), .scatter = (double)NAN};
-    cJSON_ArrayForEach(item, xb_json_get_array(&reader, object, "values"))
-    {
-        size_t place =
-            (size_t)xb_json_get_whole(&reader, item, "siblings", 0, judgement->sibling_count);
-        const cJSON *peer = cJSON_GetObjectItemCaseSensitive(item, "peer");
-        value.peer = peer == NULL ? -1 : xb_json_get_index(&reader, item, "peer");
-        value.value = xb_json_get_number(&reader, item, "value", DBL_MAX);
-        if (xb_json_failed(&reader))
-            return;
-        if (place == judgement->sibling_count || !judgement->siblings[place].judged)
-            continue;
-        value.figure = judgement->siblings[place].figure;
-        xb_fleet_add_value(fleet, &value);
-    }
 }
 
 void xb_fleet_take_judged(const cJSON *root, struct xb_fleet *fleet,
@@ -297,7 +288,14 @@ void xb_fleet_take_judged(const cJSON *root, struct xb_fleet *fleet,
     const cJSON *values = cJSON_GetObjectItemCaseSensitive(root, "values_by_gpu");
     cJSON_ArrayForEach(item, values)
     {
-        read_values(fleet, judgement, item);
+        struct xb_json_reader reader = {.texts = NULL};
+        struct xb_fleet_value value = {.gpu = read_gpu(&reader, fleet, item, item)};
+        const cJSON *one;
+        cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(item, "values"))
+        {
+            if (value.gpu != NULL && read_value(&reader, one, judgement, &value) != NULL)
+                xb_fleet_add_value(fleet, &value);
+        }
     }
     cJSON_ArrayForEach(item, findings)
     {

@@ -221,8 +221,9 @@ static void write_answer(const struct view *view)
         return;
     }
     if (judgement->finding_count == 0 && judgement->compared > 0)
-        print_in(view, XB_COLOUR_GOOD, "%s GPU%s as fast as when accepted.",
-                 COUNT(judgement->compared_gpus), judgement->compared_gpus == 1 ? " is" : "s are");
+        print_in(view, XB_COLOUR_GOOD, "None of %s GPU%s (%s values) is below its baseline.",
+                 COUNT(judgement->compared_gpus), XB_PLURAL(judgement->compared_gpus),
+                 COUNT(judgement->compared));
     if (judgement->finding_count == 0 && judgement->tests > 0)
         print_in(view, fleet->unread_count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_GOOD,
                  "%s%s GPU%s on %s node%s are like their siblings.",

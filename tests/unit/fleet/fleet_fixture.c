@@ -9,6 +9,7 @@
 
 struct xb_fleet fleet;
 
+static struct xb_fleet baseline;
 static struct xb_fleet_judgement judged;
 static struct xb_fleet_request request;
 static struct xb_hostlist expected;
@@ -25,6 +26,7 @@ int finish_fleet(NO_STATE)
 {
     xb_fleet_judgement_free(&judged);
     xb_fleet_free(&fleet);
+    xb_fleet_free(&baseline);
     xb_hostlist_free(&expected);
     xb_arena_free(texts);
     texts = NULL;
@@ -274,6 +276,13 @@ static void break_document(UNTOLD, char **words)
     xb_fleet_leave_out(&fleet, words[1], "broken", false);
 }
 
+static void keep_baseline(UNTOLD, NO_WORDS)
+{
+    baseline = fleet;
+    request.baseline = &baseline;
+    xb_fleet_open(&fleet);
+}
+
 static void ask(UNTOLD, char **words)
 {
     if (strcmp(words[0], "alpha") == 0) {
@@ -399,6 +408,7 @@ const struct verb fleet_verbs[] = {
     {"alpha", ask},
     {"show", show},
     {"broken", break_document},
+    {"baseline", keep_baseline},
     {"judge", tell_judgement},
     {NULL, NULL},
 };

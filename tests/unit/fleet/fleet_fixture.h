@@ -22,6 +22,7 @@
  *     host NODE NAME                  what a node calls itself
  *     expect [NAMES], alpha A
  *     broken NAME                     a document that could not be read
+ *     baseline                        what was added is the baseline, and nothing is in the fleet
  *     show NAME                       tells what is kept: gpus, nodes, figures
  *     judge                           and tells all that came of it
  *

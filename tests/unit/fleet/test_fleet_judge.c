@@ -12,6 +12,7 @@
 
 TEST_CASES(what_is_kept_of_documents, "fleet/kept", fleet_verbs, begin_fleet)
 TEST_CASES(nodes_links_and_complaints, "fleet/nodes", fleet_verbs, begin_fleet)
+TEST_CASES(fleets_and_their_past, "fleet/baseline", fleet_verbs, begin_fleet)
 TEST_CASES(outliers_and_slots, "fleet/outliers", fleet_verbs, begin_fleet)
 
 /* ---- what is kept ---- */
