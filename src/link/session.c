@@ -419,7 +419,7 @@ static void test_pairs(struct xb_link_session *session)
         for (size_t i = 0; i < session->pair_count; i++) {
             struct xb_link_pair *pair = &session->pairs[i];
             const struct xb_pair_verdict *verdict = &node.pair_verdicts[i];
-            pair->cut = verdict->found.level != XB_LEVEL_OK &&
+            pair->cut = xb_findings_are_open(&verdict->found) &&
                         !xb_pair_has_no_access(XB_ATTEMPT_JUDGED(verdict, pair)) &&
                         pair->attempt_count < session->attempts;
             if (pair->cut)

@@ -302,6 +302,8 @@ struct xb_verdict {
 void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_link_limits *limits,
                           struct xb_verdict *verdict);
 
+/* Whether another attempt may change what was found: confidential computing stays on. */
+bool xb_findings_are_open(const struct xb_findings *found);
 /* Whether another attempt may change the verdict: not OK, or a counter rose that should not. */
 bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_verdict *verdict);
 

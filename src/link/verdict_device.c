@@ -103,13 +103,24 @@ void xb_judge_errors(const struct xb_link_device *device, double lasted, struct 
                 "%s while data moved: reseat the card, check riser and cables", text);
 }
 
+bool xb_findings_are_open(const struct xb_findings *found)
+{
+    size_t encrypted = 0, late = 0; /* a test that is not done with counts as late */
+    XB_EACH (reason, found->reasons, found->reason_count) {
+        encrypted += strcmp(reason->code, "XB-CONFIDENTIAL") == 0;
+        late += strcmp(reason->code, "XB-DEADLINE") == 0 || reason->accepted != NULL;
+    }
+    return found->level != XB_LEVEL_OK &&
+           (encrypted == 0 || encrypted + late < found->reason_count);
+}
+
 bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_verdict *verdict)
 {
     bool rose = verdict->facts.replays > 0;
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
         rose =
             rose || (xb_pcie_counters[i].judged != XB_COUNT_SHOWN && verdict->facts.rises[i] > 0);
-    return verdict->found.level != XB_LEVEL_OK || (rose && xb_is_hopper(device));
+    return xb_findings_are_open(&verdict->found) || (rose && xb_is_hopper(device));
 }
 
 /* Why no copy of the device crosses a PCIe link; NULL if copies do, as far as is known. `attempt`

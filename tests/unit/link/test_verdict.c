@@ -393,8 +393,9 @@ static void tell(FILE *told, NO_WORDS)
             fprintf(told, "%sattempt %zu counts\n", of, verdict->best);
         if (verdict->bottleneck > 0)
             fprintf(told, "%shop %zu limits it\n", of, verdict->bottleneck);
-        if (xb_verdict_is_open(&devices[i], verdict) != (verdict->found.level != XB_LEVEL_OK))
-            fprintf(told, "%sanother attempt may tell more\n", of);
+        bool is_open = xb_verdict_is_open(&devices[i], verdict);
+        if (is_open != (verdict->found.level != XB_LEVEL_OK))
+            fprintf(told, "%s%s attempt may tell more\n", of, is_open ? "another" : "no other");
     }
     for (size_t i = 0; i < node.pair_count; i++) {
         snprintf(of, sizeof of, "  pair %zu: ", i);
