@@ -62,6 +62,9 @@ struct xb_soak_device {
     double before[XB_LINK_WAYS]; /* rates of the test before; 0: none */
 };
 
+/* Minutes with one decimal, for a text: 0.2, 3, 1440. */
+#define XB_SOAK_MINUTES(seconds) (round((seconds) / 6) / 10)
+
 struct xb_link_soak {
     double asked, took;             /* seconds */
     unsigned minutes;               /* that began */
