@@ -95,7 +95,7 @@ void xb_link_table_soak(FILE *stream, const struct xb_link_report *report)
                 xb_soak_row(soak->devices[i].ranges, row), count);
     }
     if (all > 0)
-        PRINT("A wrong bit now and then is usual, and counts as several errors (docs/link.md).");
+        PRINT(XB_SOAK_USUAL);
     if (soak->left_out[0] != '\0')
         PRINT("Left out: %s.", soak->left_out);
     for (size_t i = 0; i < soak->device_count; i++)
