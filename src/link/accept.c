@@ -49,7 +49,7 @@ enum xb_status xb_accept(const char *code, const char *reason, enum xb_limit_sou
                        nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
     if (never != NULL)
         return XB_FAIL(error, XB_ERR_USAGE, "%s cannot be accepted: %s", code, never);
-    if (reason[0] == '\0' || strlen(reason) > XB_ACCEPTANCE_REASON)
+    if (reason[strspn(reason, " \t\n")] == '\0' || strlen(reason) > XB_ACCEPTANCE_REASON)
         return XB_FAIL(error, XB_ERR_USAGE, "%s needs a reason, of %d characters at most", code,
                        XB_ACCEPTANCE_REASON);
     if (xb_accepted(limits, code) != NULL)

@@ -317,8 +317,9 @@ void xb_link_soak_run(struct xb_link_session *session, int channel)
         has_pairs = has_pairs || can_meet(session, pair->from, pair->to);
     for (size_t i = 0; i < session->device_count; i++)
         xb_words_add(&devices, "%s%u", i > 0 ? "," : "", index_of(&soak, i));
-    say(&soak, "Soak of %.3g min, a line a minute: from the lowest to the highest of %zu GPU%s\n",
-        session->duration / 60, session->device_count, XB_PLURAL(session->device_count));
+    say(&soak, "Soak of %.15g min, a line a minute: from the lowest to the highest of %zu GPU%s\n",
+        XB_SOAK_MINUTES(session->duration), session->device_count,
+        XB_PLURAL(session->device_count));
     say(&soak, "MIN %s\n", xb_soak_row(NULL, row));
     while (soak.minute < minutes && !xb_link_time_is_up(session)) {
         const double from = xb_clock_now();

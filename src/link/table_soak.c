@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "present/table.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -59,14 +60,16 @@ static void consider(struct change *most, double from, double to, unsigned gpu)
         *most = (struct change){from, to, gpu};
 }
 
-/* Adds "back 55.2 to 54.9 GB/s (GPU 1)", if it shows. */
+#define SHOWS 0.02 /* a smaller change of a quantity is no news */
+
+/* Adds "back 55.2 to 52.9 GB/s (GPU 1)", if it is so much. */
 static void add_change(struct xb_words *words, size_t quantity, const struct change *most)
 {
     char from[32], to[32];
     const double scale = quantities[quantity].scale;
     snprintf(from, sizeof from, "%.*f", quantities[quantity].decimals, most->from / scale);
     snprintf(to, sizeof to, "%.*f", quantities[quantity].decimals, most->to / scale);
-    if (strcmp(from, to) != 0)
+    if (strcmp(from, to) != 0 && fabs(most->to - most->from) >= SHOWS * most->from)
         xb_words_add(words, "%s%s %s to %s %s (GPU %u)", words->length > 0 ? ", " : "",
                      quantities[quantity].words, from, to, quantities[quantity].unit, most->gpu);
 }
@@ -76,16 +79,23 @@ static void add_change(struct xb_words *words, size_t quantity, const struct cha
 void xb_link_table_soak(FILE *stream, const struct xb_link_report *report)
 {
     const struct xb_link_soak *soak = report->soak;
+    uint64_t all = 0, errors = 0;
     struct xb_words slowed = {.length = 0}, minutes = {.length = 0}, tests = {.length = 0};
     char row[XB_SOAK_ROW];
     if (soak == NULL)
         return;
-    PRINT("Soak of %.3g min%s, all GPUs at once, from the lowest minute to the highest:",
-          soak->took / 60, soak->ended ? "" : " (cut short)");
-    fprintf(stream, "GPU %s\n", xb_soak_row(NULL, row));
-    for (size_t i = 0; i < soak->device_count; i++)
-        fprintf(stream, "%3u %s\n", report->devices[i].info.index,
-                xb_soak_row(soak->devices[i].ranges, row));
+    PRINT("Soak of %.15g min%s that test, lowest to highest; all GPUs, both ways at once:",
+          XB_SOAK_MINUTES(soak->took), soak->ended ? " before" : " (cut short) after");
+    fprintf(stream, "GPU %-62s ERRORS\n", xb_soak_row(NULL, row));
+    for (size_t i = 0; i < soak->device_count; i++, all += errors) {
+        char count[24] = "-";
+        if (xb_link_errors(&soak->devices[i].facts, &errors))
+            snprintf(count, sizeof count, "%" PRIu64, errors);
+        fprintf(stream, "%3u %-62s %6s\n", report->devices[i].info.index,
+                xb_soak_row(soak->devices[i].ranges, row), count);
+    }
+    if (all > 0)
+        PRINT(XB_SOAK_USUAL);
     if (soak->left_out[0] != '\0')
         PRINT("Left out: %s.", soak->left_out);
     for (size_t i = 0; i < soak->device_count; i++)
@@ -107,6 +117,10 @@ void xb_link_table_soak(FILE *stream, const struct xb_link_report *report)
         add_change(&minutes, q, &minute);
         add_change(&tests, q, &test);
     }
-    PRINT("Changed from the first reading to the last: %s; from the first test to the last: %s.",
-          minutes.length > 0 ? minutes.text : "nothing", tests.length > 0 ? tests.text : "nothing");
+    PRINT("Changed by %.0f %% or more from the first reading to the last: %s%s%s.", 100 * SHOWS,
+          minutes.length > 0 ? minutes.text : "nothing",
+          soak->ended ? "; from the first test to the last: " : "",
+          !soak->ended       ? ""
+          : tests.length > 0 ? tests.text
+                             : "nothing");
 }

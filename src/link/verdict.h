@@ -167,8 +167,9 @@ struct xb_link_was {
 /* Says so in the array `text`; `name` ("h2d") is of the direction. */
 #define XB_SINCE(text, name, measured, was)                                                        \
     snprintf((text), sizeof(text),                                                                 \
-             "%s %.2f GB/s is %.3f of %.2f GB/s when the node was accepted, below %.2f", (name),   \
-             (measured) / 1e9, (measured) / (was), (was) / 1e9, XB_BASELINE_SHARE)
+             "%s%.2f GB/s is %.3f of the %.2f GB/s when the node was accepted, below %.2f",        \
+             (name), (measured) / 1e9, (measured) / (was), (was) / 1e9, XB_BASELINE_SHARE)
+#define XB_SINCE_ADVICE "%s: look for what was changed since"
 
 struct xb_link_limits {
     union {

@@ -449,7 +449,7 @@ static void judge_way(const struct xb_link_device *device, size_t way, bool susp
                        (suspect || sets_critical || is_surely_far_below(device, verdict, way));
     enum xb_level level = is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING;
     if (is_since)
-        XB_SINCE(text, ways[way].name, measured, limits->was.rates[way]);
+        XB_SINCE(text, way == 0 ? "h2d " : "d2h ", measured, limits->was.rates[way]);
     else if (minimum->is_set)
         snprintf(text, sizeof text, "%s %.2f GB/s is below the limit of %.2f GB/s (%s)",
                  ways[way].name, measured / 1e9, minimum->value / 1e9,
@@ -469,7 +469,8 @@ static void judge_way(const struct xb_link_device *device, size_t way, bool susp
     }
     if (suspect || is_own || (is_since && other == NULL))
         FIND_AT(other != NULL ? XB_LEVEL_UNKNOWN : level,
-                is_since ? "XB-BASELINE-BW" : ways[way].code, "%s", text);
+                is_since ? "XB-BASELINE-BW" : ways[way].code, is_since ? XB_SINCE_ADVICE : "%s",
+                text);
     if (other != NULL)
         FIND(UNKNOWN, other, "%s; meanwhile %s: could not be judged, run again on an idle node",
              is_own ? ways[way].name : text, cause);

@@ -76,12 +76,12 @@ static void judge_since(const struct xb_link_report *node, const struct xb_link_
     const char *other = NULL;
     for (size_t i = 0; i < 2 && other == NULL && verdict->reach.links == 0; i++)
         other = xb_link_cause(&node->devices[ends[i]], &node->verdicts[ends[i]].ceiling, cause);
-    XB_SINCE(text, "d2d", verdict->bandwidth.measured, verdict->was);
+    XB_SINCE(text, "", verdict->bandwidth.measured, verdict->was);
     if (other != NULL)
         FIND(UNKNOWN, other, "%s; in this test %s: could not be judged, run again on an idle node",
              text, cause);
     else
-        FIND(WARNING, "XB-BASELINE-BW", "%s", text);
+        FIND(WARNING, "XB-BASELINE-BW", XB_SINCE_ADVICE, text);
 }
 
 /* Judges a pair by its minimum, or by what its links carry. The attempt that counts has the highest
