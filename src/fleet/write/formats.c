@@ -409,43 +409,42 @@ static void write_json_finding(struct xb_json *json, const struct xb_fleet_judge
     xb_json_close(json);
 }
 
-/* A line for each GPU: indented, those of many nodes would take five times as much. */
+/* A line for each GPU, its values in arrays: indented, those of many nodes would take five times as
+ * much, and `report` reads at most 64 MiB. */
 static void write_values(struct xb_json *json, const struct xb_fleet_judgement *judgement)
 {
+    static const char *const keys[] = {"siblings", "peers", "values", "baseline"};
+    const size_t all = judgement->fleet->value_count;
+    const double none = (double)NAN;
     size_t count = 0;
     struct row *rows = list_values(judgement, &count);
+    double *columns = xb_new(all, sizeof(double[4]));
     xb_json_open_array(json, "values_by_gpu");
+    json->in_lines = true;
     for (size_t i = 0; i < count;) {
         const gpu *own = rows[i].value->gpu;
-        struct xb_memory_text text = {.text = NULL};
-        struct xb_arena *arena = NULL;
-        struct xb_error error;
-        struct xb_json line;
-        xb_json_begin(&line);
-        xb_json_open_object(&line, NULL);
-        xb_json_put_text(&line, "node", own->node->name);
-        xb_fields_put(&line, xb_fleet_gpu_fields, own);
-        xb_json_open_array(&line, "values");
-        for (; i < count && rows[i].value->gpu == own; i++) {
+        bool any[4] = {false};
+        size_t found = 0;
+        for (; i < count && rows[i].value->gpu == own; i++, found++) {
             const struct xb_fleet_value *value = rows[i].value;
-            xb_json_open_object(&line, NULL);
-            xb_json_put_whole(&line, "siblings", rows[i].place);
-            if (value->peer >= 0)
-                xb_json_put_index(&line, "peer", value->peer);
-            xb_json_put_number(&line, "value", value->value);
-            if (value->then > 0)
-                xb_json_put_number(&line, "baseline", value->then);
-            xb_json_close(&line);
+            const double cells[] = {(double)rows[i].place, value->peer >= 0 ? value->peer : none,
+                                    value->value, value->then > 0 ? value->then : none};
+            for (size_t k = 0; k < 4; k++) {
+                columns[k * all + found] = cells[k];
+                any[k] = any[k] || isfinite(cells[k]);
+            }
         }
-        xb_json_close(&line);
-        xb_json_close(&line);
-        if (xb_json_finish_as(&line, xb_memory_text_begin(&text), XB_JSON_PART, "a GPU", &error) !=
-            XB_OK)
-            xb_json_fail(json, &error);
-        xb_json_put_raw(json, NULL, xb_memory_text_keep(&text, &arena));
-        xb_arena_free(arena);
+        xb_json_open_object(json, NULL);
+        xb_json_put_text(json, "node", own->node->name);
+        xb_fields_put(json, xb_fleet_gpu_fields, own);
+        for (size_t k = 0; k < 4; k++)
+            if (any[k])
+                xb_json_put_numbers(json, keys[k], columns + k * all, found);
+        xb_json_close(json);
     }
+    json->in_lines = false;
     xb_json_close(json);
+    free(columns);
     free(rows);
 }
 

@@ -165,10 +165,10 @@ static void write_code(const struct view *view, enum xb_fleet_code code, bool to
             xb_words_add(&words, ", GPU%s %s", XB_PLURAL(gpus.count), indices);
         else if (count == 1 && gpus.all > 1)
             xb_words_add(&words, ", %s GPUs", indices);
-        const char *away = worst->deviation < 0 ? "below" : "above";
+        const char *past = count == 1 ? "its own" : "their own";
         xb_words_add(&words, ", %s%s %s %s", found > 1 ? "up to " : "",
-                     SHARE(fabs(worst->deviation)), worst->figure->more_is_better ? away : "off",
-                     code == XB_FLEET_BELOW_BASELINE ? "its own" : "the others");
+                     SHARE(fabs(worst->deviation)), worst->deviation < 0 ? "below" : "above",
+                     code == XB_FLEET_BELOW_BASELINE ? past : "the others");
     }
     print_in(view, xb_fleet_is_to_drain(worst) ? XB_COLOUR_BAD : XB_COLOUR_WARNING, "%s.",
              words.text);
