@@ -94,9 +94,9 @@ const char *xb_why_accepted(struct xb_verdict *verdict, enum xb_level level, con
 {
     struct xb_acceptance *accepted = verdict != NULL ? xb_accepted(&verdict->limits, code) : NULL;
     const struct xb_limit *bound = accepted != NULL ? bound_of(&verdict->limits, code) : NULL;
-    const struct xb_link_facts *facts = &verdict->facts;
     if (accepted == NULL || (bound == NULL && level == XB_LEVEL_CRITICAL))
         return NULL;
+    const struct xb_link_facts *facts = &verdict->facts;
     for (size_t i = facts->slot; bound != NULL && i < facts->hop_count; i++) {
         const struct xb_link_hop *hop = &facts->hops[i];
         const struct xb_lanes was = verdict->limits.was.load;

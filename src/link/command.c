@@ -72,8 +72,8 @@ static const struct xb_option option_limits = {
 static const struct xb_option option_accept = {
     XB_CHOICE("accept", "CODE=REASON"), .repeats = true, .selects = true,
     .help = "Accept what is so by design: a finding of that code is told with the reason, and no "
-            "longer counts. Give it once for each code. XB-LINK-WIDTH and XB-LINK-SPEED need "
-            "--expect or --baseline beside it, so that less is still found."};
+            "longer counts. Give it once for each code. XB-LINK-WIDTH, XB-LINK-SLOT and "
+            "XB-LINK-SPEED need --expect or --baseline beside it, so that less is still found."};
 static const struct xb_option option_baseline = {
     XB_FILE("baseline", "FILE"),
     .help = "Compare with what the node was when it was accepted: a file that --json wrote then, "
