@@ -132,9 +132,6 @@ enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement 
 
 static void write_counts(FILE *stream, const struct xb_fleet_judgement *judgement)
 {
-    size_t codes[XB_FLEET_CODES] = {0};
-    for (size_t i = 0; i < judgement->finding_count; i++)
-        codes[judgement->findings[i].code]++;
     const struct {
         const char *name, *help;
         size_t value;
@@ -146,7 +143,7 @@ static void write_counts(FILE *stream, const struct xb_fleet_judgement *judgemen
         {"nodes", "Nodes with a document.", judgement->fleet->node_count},
         {"gpus", "GPUs with a document.", judgement->fleet->gpu_count},
         {"judged_gpus", "GPUs judged by their siblings.", judgement->judged_gpus},
-        {"missing_nodes", "Expected nodes without a document.", codes[XB_FLEET_MISSING]},
+        {"missing_nodes", "Expected nodes without a document.", judgement->found[XB_FLEET_MISSING]},
         {"left_out_documents", "Documents, files and folders that were left out.",
          judgement->fleet->left_out_count}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
@@ -158,7 +155,7 @@ static void write_counts(FILE *stream, const struct xb_fleet_judgement *judgemen
     for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++) {
         fputs(PREFIX "findings", stream);
         xb_metric_put_labels(stream, XB_METRIC_LABELS({"code", xb_fleet_sayings[code].name}));
-        fprintf(stream, " %zu\n", codes[code]);
+        fprintf(stream, " %zu\n", judgement->found[code]);
     }
 }
 
@@ -182,8 +179,7 @@ enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_jud
     size_t count = judgement->finding_count, kept = 0;
     struct sample *samples = xb_new(count, sizeof *samples);
     write_counts(stream, judgement);
-    for (size_t i = 0; i < count; i++) {
-        const struct xb_fleet_finding *finding = &judgement->findings[i];
+    XB_EACH (finding, judgement->findings, count) {
         struct xb_memory_text text = {.text = NULL};
         struct xb_metric_label labels[CELLS + 1] = {{NULL, NULL}};
         struct cell cells[CELLS];
@@ -195,7 +191,8 @@ enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_jud
                 labels[listed++] = (struct xb_metric_label){cells[k].name, own};
         }
         xb_metric_put_labels(xb_memory_text_begin(&text), labels);
-        samples[i] = (struct sample){xb_memory_text_keep(&text, &arena), finding};
+        samples[finding - judgement->findings] =
+            (struct sample){xb_memory_text_keep(&text, &arena), finding};
     }
     /* A sample may not appear twice, and a node may have failed twice. */
     qsort(samples, count, sizeof *samples, by_labels);
@@ -229,11 +226,9 @@ void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_d
     list->names = xb_arena_new(&list->arena, judgement->finding_count * sizeof(const char *));
     /* As the user calls them: hosts that call themselves gpu1.cluster are gpu1 to a scheduler that
      * knows them so, and it refuses a list with one name that it does not know. */
-    for (size_t i = 0; i < judgement->finding_count; i++) {
-        const struct xb_fleet_node *node = judgement->findings[i].node;
-        if (xb_fleet_is_to_drain(&judgement->findings[i]))
-            list->names[found++] = node->expected != NULL ? node->expected : node->name;
-    }
+    XB_EACH (of, judgement->findings, judgement->finding_count)
+        if (xb_fleet_is_to_drain(of))
+            list->names[found++] = of->node->expected ? of->node->expected : of->node->name;
     list->count = xb_fleet_sort_names(list->names, found);
     list->text = xb_hostlist_compress(list->names, list->count, &list->arena, &list->left_out);
 }
@@ -252,13 +247,11 @@ enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judge
     if (list.left_out > told)
         xb_say("and %zu more names that are no valid host names", list.left_out - told);
     /* The list may be all that a script looks at. */
-    size_t shared = 0, unsure = 0, doubtful = 0, slower = 0;
-    XB_EACH (of, judgement->findings, judgement->finding_count) {
-        unsure += of->unsure;
-        doubtful += of->code == XB_FLEET_CUT || of->code == XB_FLEET_LINK_WARNING;
-        slower += of->code == XB_FLEET_ALL_SLOWER || of->code == XB_FLEET_BELOW_BASELINE;
+    const size_t *found = judgement->found, unsure = judgement->unsure;
+    size_t doubtful = found[XB_FLEET_CUT] + found[XB_FLEET_LINK_WARNING];
+    size_t slower = found[XB_FLEET_ALL_SLOWER] + found[XB_FLEET_BELOW_BASELINE], shared = 0;
+    XB_EACH (of, judgement->findings, judgement->finding_count)
         shared += of->together && !of->unsure && xb_fleet_code_is_bad(of->code);
-    }
     if (unsure > 0 && unsure == judgement->request.expected_count)
         xb_say("expected nodes are not listed: %zu, but none of them is there. Are the names and "
                "the folder right?",
@@ -477,8 +470,8 @@ enum xb_status xb_fleet_json_write(FILE *stream, const struct xb_fleet_judgement
     xb_json_put_whole(&json, "tests", judgement->tests);
     xb_json_put_whole(&json, "duplicates", judgement->duplicates);
     xb_json_open_array(&json, "findings");
-    for (size_t i = 0; i < judgement->finding_count; i++)
-        write_json_finding(&json, judgement, &judgement->findings[i]);
+    XB_EACH (of, judgement->findings, judgement->finding_count)
+        write_json_finding(&json, judgement, of);
     xb_json_close(&json);
     xb_json_open_array(&json, "siblings");
     XB_EACH (of, judgement->siblings, judgement->sibling_count) {
