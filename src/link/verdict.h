@@ -191,9 +191,8 @@ struct xb_link_limits {
  * accepted, or is already; or the reason is too long. */
 enum xb_status xb_accept(const char *code, const char *reason, enum xb_limit_source source,
                          struct xb_link_limits *limits, struct xb_error *error);
-/* XB_ERR_USAGE where the limits have no bound for what is accepted of a link; `where` says where to
- * set one. */
-enum xb_status xb_accept_check(struct xb_link_limits *limits, const char *where,
+/* XB_ERR_USAGE where one that needs a bound has none among the limits, which are of that source. */
+enum xb_status xb_accept_check(struct xb_link_limits *limits, enum xb_limit_source source,
                                struct xb_error *error);
 /* The acceptance of that code; NULL for none. */
 struct xb_acceptance *xb_accepted(struct xb_link_limits *limits, const char *code);
@@ -405,7 +404,8 @@ void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
 
 /* Why a finding of this verdict, whose facts are known, is accepted; NULL where it is not, and for
  * the verdict on a pair, NULL. What is CRITICAL is accepted of a link alone that still has, as
- * every link above it, what is expected of it, or what it had in the baseline. */
+ * every link above it, what is expected of it, or what it had in the baseline; fewer NVLinks where
+ * another limit or the baseline finds that too many are gone. */
 const char *xb_why_accepted(struct xb_verdict *verdict, enum xb_level level, const char *code);
 
 /* Says that the test ended before `whose` ("the device's") attempts had one that is OK. */
@@ -432,6 +432,8 @@ const char *xb_link_cause(const struct xb_link_device *device, const struct xb_c
 void xb_judge_loss(const struct xb_link_device *device, struct xb_verdict *verdict);
 /* Judges a link that was less in another attempt than in the best, or fell while data moved. */
 void xb_judge_stability(const struct xb_link_device *device, struct xb_verdict *verdict);
+/* So many events a second healthy devices count (docs/link.md, "What GPUs count"). */
+#define XB_HEALTHY_RATE 0.6
 /* Whether healthy devices of its kind are known: then what the device itself counts is judged. */
 bool xb_is_hopper(const struct xb_link_device *device);
 /* Judges what ports and device counted, in verdict->facts. `lasted`: how many seconds of load there

@@ -35,9 +35,8 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
  * allows one wrong bit in 10^12, which is one in two seconds on a busy Gen5 x16 link. */
 #define USUAL_ERRORS 5u
 
-/* What the device itself counts, judged as a rate where healthy devices were seen: H100s and H200s
- * (docs/link.md, "What GPUs count"). What one attempt alone counted is one event. */
-#define HEALTHY_RATE 0.6 /* a second */
+/* What the device itself counts, judged as a rate where healthy devices were seen: H100s and H200s.
+ * What one attempt alone counted is one event. */
 #define NAMES(counter, key, words, judged) [XB_PCIE_##counter] = {key, words, XB_COUNT_##judged},
 const struct xb_pcie_counter_names xb_pcie_counters[] = {XB_EACH_PCIE_COUNTER(NAMES)};
 
@@ -48,7 +47,7 @@ bool xb_is_hopper(const struct xb_link_device *device)
 
 static bool is_frequent(uint64_t count, unsigned attempts, double seconds)
 {
-    return attempts > 1 && (double)count > HEALTHY_RATE * seconds;
+    return attempts > 1 && (double)count > XB_HEALTHY_RATE * seconds;
 }
 
 void xb_judge_errors(const struct xb_link_device *device, double lasted, struct xb_verdict *verdict)
