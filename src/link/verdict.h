@@ -34,7 +34,12 @@ struct xb_nvlink_facts {
     uint64_t rises[XB_NVLINK_COUNTERS];
 };
 
-/* The names of each counter: "crc_errors", "CRC error", "CRC errors". */
+/* The names of each counter, in the order of the JSON: ROW(counter, key, one, many). */
+#define XB_EACH_NVLINK_COUNTER(ROW)                                                                \
+    ROW(REPLAYS, "replays", "replay", "replays")                                                   \
+    ROW(RECOVERIES, "recoveries", "recovery", "recoveries")                                        \
+    ROW(FAILED_RECOVERIES, "failed_recoveries", "failed recovery", "failed recoveries")            \
+    ROW(CRC_ERRORS, "crc_errors", "CRC error", "CRC errors")
 extern const struct xb_nvlink_counter_names {
     const char *key, *one, *many;
 } xb_nvlink_counters[XB_NVLINK_COUNTERS];
@@ -66,12 +71,8 @@ struct xb_link_conditions {
     bool traffic_known;    /* then, of all processes, headers included, in bytes per second: */
     double sent, received; /* by the device over its link */
     uint64_t retrains;     /* of that link */
-    unsigned memory_mhz;   /* clock of the device's memory */
-    unsigned memory_best_mhz;
-    unsigned sm_mhz, sm_best_mhz; /* of its multiprocessors */
-    bool slowed_by_hardware;      /* as in struct xb_device_health */
-    char throttle[128];
-    bool memory_is_far;   /* all host memory lay on other NUMA nodes than the device's */
+    struct xb_device_health clocks; /* and what slows them down; nothing else of it */
+    bool memory_is_far;             /* all host memory lay on other NUMA nodes than the device's */
     double mean, fastest; /* the copies themselves, in bytes per second: all samples, the fastest */
 };
 

@@ -330,6 +330,7 @@ void xb_judge_bandwidth(const struct xb_link_attempt *attempt, struct xb_verdict
 #define OTHER_SHARE_ASSUMED 0.10 /* where packets' sizes are assumed, and so their headers */
 #define OTHER_WAY_SHARE 0.20     /* requests for reads are a tenth of what they fetch */
 #define SLOW_CLOCK 0.9           /* of the best */
+#define is_low(mhz, best) ((mhz) > 0 && (mhz) < SLOW_CLOCK * (best))
 
 /* A code, and words about it in the `text` of the function in which it stands. */
 #define CAUSE(code, ...) (snprintf(text, 128, __VA_ARGS__), (code))
@@ -354,16 +355,17 @@ static const char *cause_of(const struct xb_link_conditions *seen, size_t way, d
                      "the link carried %.1f GB/s of other traffic the other way", other_way / 1e9);
     if (seen->memory_is_far)
         return CAUSE("XB-MEMORY-FAR", "the copies' host memory lay on a far NUMA node");
-    if (seen->slowed_by_hardware)
-        return CAUSE("XB-CLOCKS-LOW", "the hardware slowed the GPU down (%.80s)", seen->throttle);
+    const struct xb_device_health *clocks = &seen->clocks;
+    if (clocks->slowed_by_hardware)
+        return CAUSE("XB-CLOCKS-LOW", "the hardware slowed the GPU down (%.80s)", clocks->throttle);
     /* Multiprocessors that have nothing to do may be slow: only a setting speaks against them. */
-    bool is_set = strstr(seen->throttle, XB_CLOCKS_ARE_SET) != NULL;
-    bool is_memory = seen->memory_mhz > 0 && seen->memory_mhz < SLOW_CLOCK * seen->memory_best_mhz;
-    if (is_memory || (is_set && seen->sm_mhz > 0 && seen->sm_mhz < SLOW_CLOCK * seen->sm_best_mhz))
+    bool is_set = strstr(clocks->throttle, XB_CLOCKS_ARE_SET) != NULL;
+    bool is_memory = is_low(clocks->memory_clock_mhz, clocks->memory_clock_best_mhz);
+    if (is_memory || (is_set && is_low(clocks->sm_clock_mhz, clocks->sm_clock_best_mhz)))
         return CAUSE("XB-CLOCKS-LOW", "the GPU's %s ran at %u of %u MHz%s",
                      is_memory ? "memory" : "multiprocessors",
-                     is_memory ? seen->memory_mhz : seen->sm_mhz,
-                     is_memory ? seen->memory_best_mhz : seen->sm_best_mhz,
+                     is_memory ? clocks->memory_clock_mhz : clocks->sm_clock_mhz,
+                     is_memory ? clocks->memory_clock_best_mhz : clocks->sm_clock_best_mhz,
                      is_set ? ", as set (nvidia-smi -rmc, -rgc, -rac reset clocks)" : "");
     if (seen->cpus > 0 && seen->cpus_busy >= BUSY_SHARE * seen->cpus)
         return CAUSE("XB-HOST-BUSY", "other processes kept %.1f of %u CPUs busy", seen->cpus_busy,
