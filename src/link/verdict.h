@@ -121,6 +121,12 @@ static inline size_t xb_attempts_within(size_t count)
 #define XB_ATTEMPT_JUDGED(verdict, of)                                                             \
     ((verdict)->best < XB_ATTEMPTS(of) ? &(of)->attempts[(verdict)->best] : NULL)
 
+/* Whether one has fewer lanes than the other, or a lower rate. */
+static inline bool xb_lanes_are_less(struct xb_lanes one, struct xb_lanes other)
+{
+    return one.speed_gts < other.speed_gts || one.width < other.width;
+}
+
 /* Whether a rate was measured: 0, and what is not finite, stands for none. */
 bool xb_rate_known(double bytes_per_second);
 /* What a hop was seen to do under load. All 0 where no reading of it was good. */
@@ -197,14 +203,6 @@ enum xb_status xb_accept_check(struct xb_link_limits *limits, enum xb_limit_sour
                                struct xb_error *error);
 /* The acceptance of that code; NULL for none. */
 struct xb_acceptance *xb_accepted(struct xb_link_limits *limits, const char *code);
-
-/* The default shares, which healthy links reach (docs/link-ceilings.md). If only one of the two is
- * set and the other's default lies on the wrong side of it, that becomes the one that is set. */
-double xb_default_warn_share(double speed_gts);
-double xb_default_critical_share(double speed_gts);
-/* The critical share where nothing else speaks against the link: a busy host was seen to leave
- * 0.70. */
-#define XB_UNEXPLAINED_CRITICAL_SHARE 0.60
 
 /* Reads "gen5x16", "gen5" or "x16", in either case: what it names. XB_ERR_USAGE leaves *limits as
  * it was. */

@@ -181,12 +181,6 @@ static int badness(const struct xb_link_device *device, size_t index,
     return (int)verdict.found.level;
 }
 
-static double total(const struct xb_link_attempt *attempt)
-{
-    return (xb_rate_known(attempt->rates[XB_TO_GPU]) ? attempt->rates[XB_TO_GPU] : 0.0) +
-           (xb_rate_known(attempt->rates[XB_BACK]) ? attempt->rates[XB_BACK] : 0.0);
-}
-
 void xb_judge_cut(struct xb_findings *found, bool interrupted, const char *whose, const char *who)
 {
     if (interrupted)
@@ -217,8 +211,10 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
     /* The first of several that are as good is the best one. */
     for (size_t i = 0; i < count; i++) {
         int bad = badness(device, i, limits);
-        if (bad < least || (bad == least && total(&device->attempts[i]) >
-                                                total(&device->attempts[verdict->best]))) {
+        const double *rates = device->attempts[i].rates,
+                     *bests = device->attempts[verdict->best].rates;
+        if (bad < least || (bad == least && rates[XB_TO_GPU] + rates[XB_BACK] >
+                                                bests[XB_TO_GPU] + bests[XB_BACK])) {
             least = bad;
             verdict->best = i;
         }
