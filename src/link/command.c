@@ -72,8 +72,9 @@ static const struct xb_option option_limits = {
 static const struct xb_option option_accept = {
     XB_CHOICE("accept", "CODE=REASON"), .repeats = true, .selects = true,
     .help = "Accept what is so by design: a finding of that code is told with the reason, and no "
-            "longer counts. Give it once for each code. XB-LINK-WIDTH, XB-LINK-SLOT and "
-            "XB-LINK-SPEED need --expect or --baseline beside it, so that less is still found."};
+            "longer counts. Give it once for each code. XB-LINK-WIDTH, -SLOT and -SPEED need "
+            "--expect or --baseline beside it, XB-NVLINK-LINKS --min-peer or --baseline, so that "
+            "less is still found."};
 static const struct xb_option option_baseline = {
     XB_FILE("baseline", "FILE"),
     .help = "Compare with what the node was when it was accepted: a file that --json wrote then, "
@@ -171,8 +172,7 @@ static enum xb_status read_accepted(const struct command *command, struct xb_lin
         status = xb_accept(code, is != NULL ? is + 1 : "", XB_LIMIT_COMMAND_LINE, limits, &detail);
     }
     if (status == XB_OK && command->baseline == NULL)
-        status = xb_accept_check(limits, "give --expect, such as --expect gen4x8, or --baseline",
-                                 &detail);
+        status = xb_accept_check(limits, XB_LIMIT_COMMAND_LINE, &detail);
     return status == XB_OK ? XB_OK : XB_FAIL(error, status, "--accept: %s", detail.message);
 }
 

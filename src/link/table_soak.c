@@ -48,6 +48,16 @@ const char *xb_soak_row(const struct xb_soak_range *ranges, char row[XB_SOAK_ROW
     return row;
 }
 
+const char *xb_soak_time(double seconds, char text[24])
+{
+    if (seconds < 60)
+        snprintf(text, 24, "%.3g s", seconds);
+    else
+        snprintf(text, 24, seconds < 7200 ? "%.3g min" : "%.3g h",
+                 seconds / (seconds < 7200 ? 60 : 3600));
+    return text;
+}
+
 /* How much the GPU changed that changed most. */
 struct change {
     double from, to;
@@ -84,8 +94,8 @@ void xb_link_table_soak(FILE *stream, const struct xb_link_report *report)
     char row[XB_SOAK_ROW];
     if (soak == NULL)
         return;
-    PRINT("Soak of %.15g min%s that test, lowest to highest; all GPUs, both ways at once:",
-          XB_SOAK_MINUTES(soak->took), soak->ended ? " before" : " (cut short) after");
+    PRINT("Soak of %s%s that test, lowest to highest; all GPUs, both ways at once:",
+          XB_SOAK_TIME(soak->took), soak->ended ? " before" : " (cut short) after");
     fprintf(stream, "GPU %-62s ERRORS\n", xb_soak_row(NULL, row));
     for (size_t i = 0; i < soak->device_count; i++, all += errors) {
         char count[24] = "-";
