@@ -83,7 +83,7 @@ static void append_text(struct xb_json *json, const char *text, size_t length, b
 
 static void indent(struct xb_json *json)
 {
-    for (size_t i = 0; i < json->depth; i++)
+    for (size_t i = 0; i < json->depth && !json->in_lines; i++)
         append(json, "\t", 1);
 }
 
@@ -97,7 +97,7 @@ static void begin_value(struct xb_json *json, const char *key)
     else if ((is_inner && !level->is_array) != (key != NULL))
         fail_misuse(json, "a key belongs to an object, and only there", key);
     if (is_inner && level->has_any)
-        append(json, level->is_array ? ", " : ",\n", 2);
+        append(json, level->is_array ? ", " : ",\n", json->in_lines ? 1 : 2);
     if (is_inner)
         level->has_any = true;
     if (key == NULL)
@@ -105,7 +105,7 @@ static void begin_value(struct xb_json *json, const char *key)
     indent(json);
     append(json, "\"", 1);
     append_text(json, key, strlen(key), false);
-    append(json, "\":\t", 3);
+    append(json, "\":\t", json->in_lines ? 2 : 3);
 }
 
 static void put(struct xb_json *json, const char *key, const char *value)
@@ -116,7 +116,7 @@ static void put(struct xb_json *json, const char *key, const char *value)
 
 void xb_json_open(struct xb_json *json, const char *key, bool is_array)
 {
-    put(json, key, is_array ? "[" : "{\n");
+    put(json, key, is_array ? "[" : !json->in_lines ? "{\n" : key == NULL ? "\n{" : "{");
     if (json->depth == XB_JSON_DEPTH)
         fail_misuse(json, "deeper than it may be", key);
     else
@@ -130,7 +130,7 @@ void xb_json_close(struct xb_json *json)
         return;
     }
     const struct xb_json_level level = json->open[--json->depth];
-    if (!level.is_array && level.has_any)
+    if (!level.is_array && level.has_any && !json->in_lines)
         append(json, "\n", 1);
     if (!level.is_array)
         indent(json);

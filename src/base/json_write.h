@@ -33,6 +33,7 @@ struct xb_json {
         bool is_array, has_any;
     } open[XB_JSON_DEPTH];
     size_t depth;
+    bool in_lines;         /* set it while an array of many objects is open: each is a line */
     struct xb_error error; /* the first failure */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -8,6 +9,16 @@
 #define XB_EACH(item, items, count)                                                                \
     for (__typeof__(*(items)) *(item) = (items);                                                   \
          (item) != NULL && (size_t)((item) - (items)) < (count); (item)++)
+
+/* A loop over groups of `count` sorted items, each from `begin` to before `end`: an item belongs to
+ * the group while `same` holds, which says so with both. */
+#define XB_EACH_GROUP(count, same)                                                                 \
+    for (size_t begin = 0, end = 0; begin < (count) && ({                                          \
+                                        while (end < (count) && (same))                            \
+                                            end++;                                                 \
+                                        true;                                                      \
+                                    });                                                            \
+         begin = end)
 
 /* For functions that qsort() calls: below 0, 0, above 0. */
 #define XB_ORDER(left, right) (((left) > (right)) - ((left) < (right)))

@@ -247,6 +247,7 @@ struct xb_fleet_judgement {
     struct xb_fleet_siblings *siblings; /* one for each figure: judged ones first, then by name */
     const char **notes;                 /* sentences that a reader must know */
     size_t finding_count, sibling_count, note_count;
+    size_t found[XB_FLEET_CODES], unsure; /* findings of each code; those that are unsure */
     size_t tests;       /* how many values were judged; alpha holds for all of them together */
     size_t judged_gpus; /* GPUs that were judged in at least one figure */
     size_t duplicates;  /* values that were left out because a newer document has them too */

@@ -4,6 +4,7 @@
 #include "base/json_read.h"
 #include "base/memory.h"
 #include "base/order.h"
+#include "base/statistics.h"
 #include "base/terminal.h"
 #include "fleet/fleet.h"
 #include "link/report.h"
@@ -62,6 +63,14 @@ xb_fleet_part xb_fleet_join_moved, xb_fleet_name_complaints, xb_fleet_take_newes
     xb_fleet_gather_siblings, xb_fleet_name_outliers, xb_fleet_note_lacking, xb_fleet_name_missing,
     xb_fleet_name_unlike_most, xb_fleet_note_start, xb_fleet_compare_baseline;
 
+/* The median of what `value` says of 0 <= i < count; sorts these numbers into `scratch`. */
+#define XB_MEDIAN(scratch, count, value)                                                           \
+    ({                                                                                             \
+        for (size_t i = 0; i < (count); i++)                                                       \
+            (scratch)[i] = (value);                                                                \
+        xb_median_of((scratch), (count));                                                          \
+    })
+
 /* Sorts `count` values of one figure by their logarithms, and gives each the centre and spread of
  * the others. `offsets` has room for `count` numbers. */
 void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *offsets);
@@ -80,7 +89,8 @@ void xb_node_tally_add(struct xb_node_tally *tally, const struct xb_fleet_node *
 
 /* ---- what is told ---- */
 
-/* A finding about a value beside another one, which chance has no part in. */
+/* A finding about a value beside another one, which chance has no part in. A value of no GPU is
+ * that of all nodes. */
 struct xb_fleet_finding xb_fleet_finding_of(enum xb_fleet_code code,
                                             const struct xb_fleet_value *value, double centre);
 /* Adds a finding, with a text as by printf. */

@@ -203,6 +203,10 @@ void __wrap_xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request
     i = 0;
     cJSON_ArrayForEach(item, at(tree, "siblings")) judgement->siblings[i++] = siblings_of(item);
     i = 0;
-    cJSON_ArrayForEach(item, at(tree, "findings")) judgement->findings[i++] =
-        finding_of(item, judgement);
+    cJSON_ArrayForEach(item, at(tree, "findings"))
+    {
+        judgement->findings[i] = finding_of(item, judgement);
+        judgement->found[judgement->findings[i].code]++;
+        judgement->unsure += judgement->findings[i++].unsure;
+    }
 }

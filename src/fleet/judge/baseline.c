@@ -2,7 +2,6 @@
 /* The fleet against what it was when it was accepted. Siblings cannot show that all got slower. */
 #include "fleet/internal.h"
 
-#include "base/statistics.h"
 #include "compare/rank_test.h"
 
 #include <math.h>
@@ -180,9 +179,7 @@ static double describe(struct model *model, double *scratch)
         worse += gain < 0;
         n += gain != 0;
     }
-    for (size_t i = 0; i < model->count; i++)
-        scratch[i] = model->all[i].gain;
-    model->gain = xb_median_of(scratch, model->count);
+    model->gain = XB_MEDIAN(scratch, model->count, model->all[i].gain);
     /* P that so many of n coins or more show heads. */
     for (double k = (double)worse; k <= n; k++)
         p += exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) - n * log(2));
@@ -193,7 +190,6 @@ static double describe(struct model *model, double *scratch)
 static void name_model(struct xb_judging *judging, const struct model *model, double p,
                        double *scratch)
 {
-    static const struct xb_fleet_node all_nodes = {.name = ""};
     const struct xb_fleet_figure *figure = model->all->value->figure;
     double share = expm1(figure->more_is_better ? model->gain : -model->gain);
     struct xb_words words = {.length = 0};
@@ -206,18 +202,11 @@ static void name_model(struct xb_judging *judging, const struct model *model, do
         XB_NOTE("%s. That may be chance: P %.2g.", words.text, p);
         return;
     }
-    for (size_t i = 0; i < model->count; i++)
-        scratch[i] = model->all[i].value->then;
-    double centre = xb_median_of(scratch, model->count);
-    const struct xb_fleet_finding finding = {.code = XB_FLEET_ALL_SLOWER,
-                                             .node = &all_nodes,
-                                             .figure = figure,
-                                             .peer = -1,
-                                             .value = centre * (1 + share),
-                                             .centre = centre,
-                                             .deviation = share,
-                                             .spreads = (double)NAN,
-                                             .p = p};
+    double centre = XB_MEDIAN(scratch, model->count, model->all[i].value->then);
+    const struct xb_fleet_value all = {.figure = figure, .peer = -1, .value = centre * (1 + share)};
+    struct xb_fleet_finding finding = xb_fleet_finding_of(XB_FLEET_ALL_SLOWER, &all, centre);
+    finding.deviation = share;
+    finding.p = p;
     xb_fleet_add_finding(judging, finding, "%s", words.text);
 }
 
@@ -231,10 +220,8 @@ static double chance_of(const struct model *model, double shift, double *scratch
         if (model->all[i].gain > shift)
             scratch[better++] = model->all[i].gain - shift;
     double above = better >= LEAST ? xb_median_of(scratch, better) : INFINITY;
-    for (size_t i = 0; i < model->count; i++)
-        scratch[i] = fabs(model->all[i].gain - model->gain);
-    double around = model->count > LEAST ? xb_median_of(scratch, model->count) : INFINITY;
-    double median = fmin(above, around);
+    double around = XB_MEDIAN(scratch, model->count, fabs(model->all[i].gain - model->gain));
+    double median = model->count > LEAST ? fmin(above, around) : above;
     return isfinite(median) ? XB_FLEET_TO_DEVIATION * median : 0;
 }
 
@@ -280,9 +267,7 @@ static void compare_values(struct xb_judging *judging, const struct comparing *c
         XB_NOTE("All values are exactly those of the baseline: is it the same measurement?");
     struct model *all = XB_SCRATCH(judging, count, sizeof *all);
     double *p = XB_SCRATCH(judging, count, sizeof *p);
-    for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        while (end < count && list[end].figure == list[begin].figure)
-            end++;
+    XB_EACH_GROUP (count, list[end].figure == list[begin].figure) {
         all[models] = (struct model){.all = &list[begin], .count = end - begin};
         p[models] = describe(&all[models], scratch);
         models++;

@@ -185,8 +185,9 @@ void xb_fleet_add_note(struct xb_judging *judging, const char *format, ...)
 struct xb_fleet_finding xb_fleet_finding_of(enum xb_fleet_code code,
                                             const struct xb_fleet_value *value, double centre)
 {
+    static const struct xb_fleet_node all_nodes = {.name = ""};
     return (struct xb_fleet_finding){.code = code,
-                                     .node = value->gpu->node,
+                                     .node = value->gpu != NULL ? value->gpu->node : &all_nodes,
                                      .gpu = value->gpu,
                                      .figure = value->figure,
                                      .peer = value->peer,
@@ -211,6 +212,8 @@ void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding fi
     }
     judgement->findings = xb_grow(judgement->findings, judgement->finding_count, sizeof finding);
     judgement->findings[judgement->finding_count++] = finding;
+    judgement->found[finding.code]++;
+    judgement->unsure += finding.unsure;
 }
 
 const struct xb_fleet_gpu *xb_fleet_gpu_of(const struct xb_fleet_finding *finding)

@@ -120,9 +120,7 @@ static void name_fewer_gpus(struct xb_judging *judging)
     }
     /* How many GPUs of a model each node has that has any. */
     qsort(gpus, count, sizeof(void *), by_model);
-    for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        while (end < count && by_model(&gpus[end], &gpus[begin]) == 0)
-            end++;
+    XB_EACH_GROUP (count, by_model(&gpus[end], &gpus[begin]) == 0) {
         votes[voted++] =
             (struct vote){.group = gpus[begin]->model,
                           .text = xb_arena_print(&judging->scratch, "%zu", end - begin),

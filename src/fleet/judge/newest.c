@@ -298,10 +298,10 @@ static void mark_together(struct xb_judging *judging)
         }
     }
     qsort(causes, listed, sizeof *causes, compare_causes);
-    for (size_t begin = 0, end = 0; begin < listed; begin = end) {
+    XB_EACH_GROUP (listed, compare_causes(&causes[end], &causes[begin]) == 0) {
         xb_node_tally_begin(&tally);
-        for (; end < listed && compare_causes(&causes[end], &causes[begin]) == 0; end++)
-            xb_node_tally_add(&tally, causes[end].complaint->node);
+        for (size_t i = begin; i < end; i++)
+            xb_node_tally_add(&tally, causes[i].complaint->node);
         bool together = xb_fleet_is_together(tally.count, fleet->node_count);
         for (size_t i = begin; i < end; i++)
             causes[i].complaint->together = causes[i].complaint->together && together;
@@ -333,11 +333,11 @@ void xb_fleet_name_complaints(struct xb_judging *judging)
     }
     mark_together(judging);
     qsort(list, count, sizeof(struct xb_fleet_finding *), compare_complaints);
-    for (size_t begin = 0, end = 0; begin < count && !list[begin]->replaced; begin = end) {
+    XB_EACH_GROUP (count, by_place(&list[end], &list[begin]) == 0) {
         const struct xb_fleet_finding *first = list[begin];
         char others[48] = "";
-        while (end < count && by_place(&list[end], &list[begin]) == 0)
-            end++;
+        if (first->replaced)
+            break;
         if (end - begin > 1)
             snprintf(others, sizeof others, " (and %zu more)", end - begin - 1);
         XB_NAME(first->code, first->node, first->gpu, first->together, "%.900s%s",

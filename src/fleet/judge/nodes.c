@@ -77,9 +77,7 @@ static void meet(const struct called *names, size_t count)
     const struct called *first[2] = {NULL, NULL}; /* of each side */
     bool is_one[2] = {true, true};                /* all have one owner or one whole name */
     bool all_dotted[2] = {true, true};
-    for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        while (end < count && strcmp(names[end].name, names[begin].name) == 0)
-            end++;
+    XB_EACH_GROUP (count, strcmp(names[end].name, names[begin].name) == 0) {
         for (size_t i = begin; i < end; i++) {
             const struct called *own = &names[i];
             const struct called **first_of = &first[own->is_there];
@@ -126,11 +124,8 @@ void xb_fleet_name_missing(struct xb_judging *judging)
                 names[count++] = (struct called){name, true, &node->expected};
         }
         qsort(names, count, sizeof *names, compare_called);
-        for (size_t begin = 0, end = 0; begin < count; begin = end) {
-            while (end < count && compare_short(names[end].name, names[begin].name) == 0)
-                end++;
+        XB_EACH_GROUP (count, compare_short(names[end].name, names[begin].name) == 0)
             meet(names + begin, end - begin);
-        }
     }
     /* Where no expected node is there, the folder or the names are likelier to be wrong than all
      * nodes: a file of names that is misspelt is a name. Where many are not, a launcher that died

@@ -2,8 +2,6 @@
 /* What each value is judged by: what is usual for its slot, and its siblings. */
 #include "fleet/internal.h"
 
-#include "base/statistics.h"
-
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -37,21 +35,6 @@ struct seat {
 
 XB_COMPARER(compare_seats, struct seat, strcmp(a->slot, b->slot), XB_BY(tested))
 
-static size_t end_of_slot(const struct seat *seats, size_t count, size_t begin)
-{
-    size_t end = begin;
-    while (end < count && seats[end].slot == seats[begin].slot)
-        end++;
-    return end;
-}
-
-static double median_of(const struct seat *seats, size_t count, double *scratch)
-{
-    for (size_t i = 0; i < count; i++)
-        scratch[i] = seats[i].offset;
-    return xb_median_of(scratch, count);
-}
-
 /* The median of sorted offsets if one of them, `own`, is left out: with it, a value would hide
  * behind itself where nodes are few. */
 static double median_without(const double *sorted, size_t count, double own)
@@ -80,27 +63,25 @@ static double shift(struct xb_tested *tested, size_t all, struct seat *seats, do
             seats[k].offset = tested[seats[k].tested].logarithm - usual;
     }
     qsort(seats, count, sizeof *seats, compare_seats);
-    double middle = median_of(seats, count, scratch);
+    double middle = XB_MEDIAN(scratch, count, seats[i].offset);
     /* A slot that enough values have tells what is usual there. */
-    for (size_t from = 0, to = 0; from < count; from = to) {
-        to = end_of_slot(seats, count, from);
-        double usual = median_of(seats + from, to - from, scratch + kept);
-        for (size_t i = from; i < to && to - from > XB_FLEET_SIBLINGS; i++) {
+    XB_EACH_GROUP (count, seats[end].slot == seats[begin].slot) {
+        double usual = XB_MEDIAN(scratch + kept, end - begin, seats[begin + i].offset);
+        for (size_t i = begin; i < end && end - begin > XB_FLEET_SIBLINGS; i++) {
             scratch[kept] = fabs(seats[i].offset - usual);
             seats[kept++] = seats[i];
         }
     }
     double spread =
         fmax(XB_FLEET_TO_DEVIATION * xb_median_of(scratch, kept), XB_FLEET_LEAST_SPREAD);
-    for (size_t from = 0, to = 0; from < kept; from = to) {
-        to = end_of_slot(seats, kept, from);
-        double usual = median_of(seats + from, to - from, scratch) - middle;
-        double sure = SURE * OF_MEDIAN * spread / sqrt((double)(to - from));
+    XB_EACH_GROUP (kept, seats[end].slot == seats[begin].slot) {
+        double usual = XB_MEDIAN(scratch, end - begin, seats[begin + i].offset) - middle;
+        double sure = SURE * OF_MEDIAN * spread / sqrt((double)(end - begin));
         if (fabs(usual) <= sure || fabs(usual) > MOST)
             continue;
-        for (size_t i = from; i < to; i++) { /* `scratch` still has the slot's, sorted */
+        for (size_t i = begin; i < end; i++) { /* `scratch` still has the slot's, sorted */
             struct xb_tested *own = &tested[seats[i].tested];
-            own->shift = median_without(scratch, to - from, seats[i].offset) - middle;
+            own->shift = median_without(scratch, end - begin, seats[i].offset) - middle;
             own->logarithm -= own->shift;
         }
         least = fmin(least, usual);
@@ -143,12 +124,9 @@ static double effective_sample_size(const struct xb_tested *values, size_t count
     }
     /* The spread within a group, from differences of neighbours. */
     double inside = XB_FLEET_TO_DEVIATION * xb_median_of(scratch, pairs) / sqrt(2);
-    for (size_t i = 0; i < count; i++)
-        scratch[i] = values[i].logarithm;
-    double median = xb_median_of(scratch, count);
-    for (size_t i = 0; i < count; i++)
-        scratch[i] = fabs(values[i].logarithm - median);
-    double all = XB_FLEET_TO_DEVIATION * xb_median_of(scratch, count);
+    double median = XB_MEDIAN(scratch, count, values[i].logarithm);
+    double all =
+        XB_FLEET_TO_DEVIATION * XB_MEDIAN(scratch, count, fabs(values[i].logarithm - median));
     /* One node alone does not show how nodes differ: its GPUs judge each other. */
     if (pairs == 0 || *groups < 2 || !(all > 0))
         return (double)count;
@@ -230,24 +208,22 @@ static void gather(struct xb_tested *values, size_t count, double *scratch,
         xb_fleet_leave_each_out(values, count, scratch);
     else
         qsort(values, count, sizeof *values, compare_logarithms);
-    for (size_t i = 0; i < count; i++)
-        scratch[i] = values[i].value->value;
-    (void)xb_median_of(scratch, count); /* sorts; its sum of two may be too large */
+    /* Sorts; its sum of two may be too large. */
+    (void)XB_MEDIAN(scratch, count, values[i].value->value);
     siblings->centre = scratch[lower] + (scratch[upper] - scratch[lower]) / 2;
     siblings->least = scratch[0];
     siblings->most = scratch[count - 1];
-    for (size_t i = 0; i < count; i++)
-        scratch[i] = scatter_of(&values[i]);
-    double typical = xb_median_of(scratch, count), floor_of = fmax(typical, XB_FLEET_LEAST_SPREAD);
+    double typical = XB_MEDIAN(scratch, count, scatter_of(&values[i]));
+    double floor_of = fmax(typical, XB_FLEET_LEAST_SPREAD);
     double low = values[lower].logarithm;
     double middle = low + (values[upper].logarithm - low) / 2;
     double lowest = 0, highest = 0;
     for (size_t i = 0; i < count; i++) {
-        scratch[i] = fabs(values[i].logarithm - middle);
         lowest = fmin(lowest, values[i].shift);
         highest = fmax(highest, values[i].shift);
     }
-    double spread = XB_FLEET_TO_DEVIATION * xb_median_of(scratch, count);
+    double spread =
+        XB_FLEET_TO_DEVIATION * XB_MEDIAN(scratch, count, fabs(values[i].logarithm - middle));
     double distance = highest - lowest;
     siblings->slots_differ = distance >= XB_FLEET_LEAST_DEVIATION ? expm1(distance) : 0;
     siblings->is_floor = !(spread > floor_of);
@@ -286,11 +262,10 @@ void xb_fleet_gather_siblings(struct xb_judging *judging)
     size_t kept = 0, figures = 0; /* that depend on the slot, and by how much the worst does */
     double most = 0;
     judgement->siblings = xb_new(judging->fleet->figure_count, sizeof *judgement->siblings);
-    for (size_t begin = 0, end = 0; begin < judging->tested_count; begin = end) {
+    XB_EACH_GROUP (judging->tested_count,
+                   tested[end].value->figure == tested[begin].value->figure) {
         const struct xb_fleet_figure *figure = tested[begin].value->figure;
         struct xb_fleet_siblings *siblings = &judgement->siblings[judgement->sibling_count++];
-        while (end < judging->tested_count && tested[end].value->figure == figure)
-            end++;
         double distance = shift(tested + begin, end - begin, seats, scratch);
         figures += distance >= XB_FLEET_LEAST_DEVIATION;
         worst = distance > most ? figure : worst;

@@ -315,11 +315,9 @@ static size_t fold(struct item *items, size_t count, bool is_first, struct xb_ar
         item->number = is_number ? strtoull(item->text + begin, NULL, 10) : 0;
     }
     qsort(items, count, sizeof *items, by_parts);
-    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+    XB_EACH_GROUP (count, end == begin || (items[begin].digits > 0 && items[end].digits > 0 &&
+                                           compare_around(&items[begin], &items[end]) == 0)) {
         struct item joined = items[begin];
-        for (end++; end < count && joined.digits > 0 && items[end].digits > 0 &&
-                    compare_around(&joined, &items[end]) == 0;)
-            end++;
         if (joined.digits > 0 && (end - begin > 1 || is_first))
             joined.text = join(&items[begin], end - begin, arena);
         joined.name = end - begin > 1 ? NULL : joined.name;

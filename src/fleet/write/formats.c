@@ -132,9 +132,6 @@ enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement 
 
 static void write_counts(FILE *stream, const struct xb_fleet_judgement *judgement)
 {
-    size_t codes[XB_FLEET_CODES] = {0};
-    for (size_t i = 0; i < judgement->finding_count; i++)
-        codes[judgement->findings[i].code]++;
     const struct {
         const char *name, *help;
         size_t value;
@@ -146,7 +143,7 @@ static void write_counts(FILE *stream, const struct xb_fleet_judgement *judgemen
         {"nodes", "Nodes with a document.", judgement->fleet->node_count},
         {"gpus", "GPUs with a document.", judgement->fleet->gpu_count},
         {"judged_gpus", "GPUs judged by their siblings.", judgement->judged_gpus},
-        {"missing_nodes", "Expected nodes without a document.", codes[XB_FLEET_MISSING]},
+        {"missing_nodes", "Expected nodes without a document.", judgement->found[XB_FLEET_MISSING]},
         {"left_out_documents", "Documents, files and folders that were left out.",
          judgement->fleet->left_out_count}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
@@ -158,7 +155,7 @@ static void write_counts(FILE *stream, const struct xb_fleet_judgement *judgemen
     for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++) {
         fputs(PREFIX "findings", stream);
         xb_metric_put_labels(stream, XB_METRIC_LABELS({"code", xb_fleet_sayings[code].name}));
-        fprintf(stream, " %zu\n", codes[code]);
+        fprintf(stream, " %zu\n", judgement->found[code]);
     }
 }
 
@@ -182,8 +179,7 @@ enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_jud
     size_t count = judgement->finding_count, kept = 0;
     struct sample *samples = xb_new(count, sizeof *samples);
     write_counts(stream, judgement);
-    for (size_t i = 0; i < count; i++) {
-        const struct xb_fleet_finding *finding = &judgement->findings[i];
+    XB_EACH (finding, judgement->findings, count) {
         struct xb_memory_text text = {.text = NULL};
         struct xb_metric_label labels[CELLS + 1] = {{NULL, NULL}};
         struct cell cells[CELLS];
@@ -195,7 +191,8 @@ enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_jud
                 labels[listed++] = (struct xb_metric_label){cells[k].name, own};
         }
         xb_metric_put_labels(xb_memory_text_begin(&text), labels);
-        samples[i] = (struct sample){xb_memory_text_keep(&text, &arena), finding};
+        samples[finding - judgement->findings] =
+            (struct sample){xb_memory_text_keep(&text, &arena), finding};
     }
     /* A sample may not appear twice, and a node may have failed twice. */
     qsort(samples, count, sizeof *samples, by_labels);
@@ -229,11 +226,9 @@ void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_d
     list->names = xb_arena_new(&list->arena, judgement->finding_count * sizeof(const char *));
     /* As the user calls them: hosts that call themselves gpu1.cluster are gpu1 to a scheduler that
      * knows them so, and it refuses a list with one name that it does not know. */
-    for (size_t i = 0; i < judgement->finding_count; i++) {
-        const struct xb_fleet_node *node = judgement->findings[i].node;
-        if (xb_fleet_is_to_drain(&judgement->findings[i]))
-            list->names[found++] = node->expected != NULL ? node->expected : node->name;
-    }
+    XB_EACH (of, judgement->findings, judgement->finding_count)
+        if (xb_fleet_is_to_drain(of))
+            list->names[found++] = of->node->expected ? of->node->expected : of->node->name;
     list->count = xb_fleet_sort_names(list->names, found);
     list->text = xb_hostlist_compress(list->names, list->count, &list->arena, &list->left_out);
 }
@@ -252,13 +247,11 @@ enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judge
     if (list.left_out > told)
         xb_say("and %zu more names that are no valid host names", list.left_out - told);
     /* The list may be all that a script looks at. */
-    size_t shared = 0, unsure = 0, doubtful = 0, slower = 0;
-    XB_EACH (of, judgement->findings, judgement->finding_count) {
-        unsure += of->unsure;
-        doubtful += of->code == XB_FLEET_CUT || of->code == XB_FLEET_LINK_WARNING;
-        slower += of->code == XB_FLEET_ALL_SLOWER || of->code == XB_FLEET_BELOW_BASELINE;
+    const size_t *found = judgement->found, unsure = judgement->unsure;
+    size_t doubtful = found[XB_FLEET_CUT] + found[XB_FLEET_LINK_WARNING];
+    size_t slower = found[XB_FLEET_ALL_SLOWER] + found[XB_FLEET_BELOW_BASELINE], shared = 0;
+    XB_EACH (of, judgement->findings, judgement->finding_count)
         shared += of->together && !of->unsure && xb_fleet_code_is_bad(of->code);
-    }
     if (unsure > 0 && unsure == judgement->request.expected_count)
         xb_say("expected nodes are not listed: %zu, but none of them is there. Are the names and "
                "the folder right?",
@@ -409,43 +402,42 @@ static void write_json_finding(struct xb_json *json, const struct xb_fleet_judge
     xb_json_close(json);
 }
 
-/* A line for each GPU: indented, those of many nodes would take five times as much. */
+/* A line for each GPU, its values in arrays: indented, those of many nodes would take five times as
+ * much, and `report` reads at most 64 MiB. */
 static void write_values(struct xb_json *json, const struct xb_fleet_judgement *judgement)
 {
+    static const char *const keys[] = {"siblings", "peers", "values", "baseline"};
+    const size_t all = judgement->fleet->value_count;
+    const double none = (double)NAN;
     size_t count = 0;
     struct row *rows = list_values(judgement, &count);
+    double *columns = xb_new(all, sizeof(double[4]));
     xb_json_open_array(json, "values_by_gpu");
+    json->in_lines = true;
     for (size_t i = 0; i < count;) {
         const gpu *own = rows[i].value->gpu;
-        struct xb_memory_text text = {.text = NULL};
-        struct xb_arena *arena = NULL;
-        struct xb_error error;
-        struct xb_json line;
-        xb_json_begin(&line);
-        xb_json_open_object(&line, NULL);
-        xb_json_put_text(&line, "node", own->node->name);
-        xb_fields_put(&line, xb_fleet_gpu_fields, own);
-        xb_json_open_array(&line, "values");
-        for (; i < count && rows[i].value->gpu == own; i++) {
+        bool any[4] = {false};
+        size_t found = 0;
+        for (; i < count && rows[i].value->gpu == own; i++, found++) {
             const struct xb_fleet_value *value = rows[i].value;
-            xb_json_open_object(&line, NULL);
-            xb_json_put_whole(&line, "siblings", rows[i].place);
-            if (value->peer >= 0)
-                xb_json_put_index(&line, "peer", value->peer);
-            xb_json_put_number(&line, "value", value->value);
-            if (value->then > 0)
-                xb_json_put_number(&line, "baseline", value->then);
-            xb_json_close(&line);
+            const double cells[] = {(double)rows[i].place, value->peer >= 0 ? value->peer : none,
+                                    value->value, value->then > 0 ? value->then : none};
+            for (size_t k = 0; k < 4; k++) {
+                columns[k * all + found] = cells[k];
+                any[k] = any[k] || isfinite(cells[k]);
+            }
         }
-        xb_json_close(&line);
-        xb_json_close(&line);
-        if (xb_json_finish_as(&line, xb_memory_text_begin(&text), XB_JSON_PART, "a GPU", &error) !=
-            XB_OK)
-            xb_json_fail(json, &error);
-        xb_json_put_raw(json, NULL, xb_memory_text_keep(&text, &arena));
-        xb_arena_free(arena);
+        xb_json_open_object(json, NULL);
+        xb_json_put_text(json, "node", own->node->name);
+        xb_fields_put(json, xb_fleet_gpu_fields, own);
+        for (size_t k = 0; k < 4; k++)
+            if (any[k])
+                xb_json_put_numbers(json, keys[k], columns + k * all, found);
+        xb_json_close(json);
     }
+    json->in_lines = false;
     xb_json_close(json);
+    free(columns);
     free(rows);
 }
 
@@ -478,8 +470,8 @@ enum xb_status xb_fleet_json_write(FILE *stream, const struct xb_fleet_judgement
     xb_json_put_whole(&json, "tests", judgement->tests);
     xb_json_put_whole(&json, "duplicates", judgement->duplicates);
     xb_json_open_array(&json, "findings");
-    for (size_t i = 0; i < judgement->finding_count; i++)
-        write_json_finding(&json, judgement, &judgement->findings[i]);
+    XB_EACH (of, judgement->findings, judgement->finding_count)
+        write_json_finding(&json, judgement, of);
     xb_json_close(&json);
     xb_json_open_array(&json, "siblings");
     XB_EACH (of, judgement->siblings, judgement->sibling_count) {

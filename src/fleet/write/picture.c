@@ -207,6 +207,8 @@ size_t xb_fleet_pictures_each(const struct xb_fleet_judgement *judgement, size_t
 
 /* ---- what `fleet --format json` wrote ---- */
 
+#define MEMBER(object, key) cJSON_GetObjectItemCaseSensitive((object), (key))
+
 /* Takes a GPU, whose node `of` names. */
 static struct xb_fleet_gpu *read_gpu(struct xb_json_reader *reader, struct xb_fleet *fleet,
                                      const cJSON *of, const cJSON *object)
@@ -221,21 +223,28 @@ static struct xb_fleet_gpu *read_gpu(struct xb_json_reader *reader, struct xb_fl
     return xb_fleet_add_gpu(fleet, &gpu);
 }
 
-/* The figure of a value, if it is judged, and the value, but for its GPU. */
-static struct xb_fleet_siblings *read_value(struct xb_json_reader *reader, const cJSON *object,
-                                            const struct xb_fleet_judgement *judgement,
-                                            struct xb_fleet_value *value)
+/* Fills in a value but for its GPU. Returns its figure; NULL if that is not judged. */
+static struct xb_fleet_siblings *read_value(const struct xb_fleet_judgement *judgement,
+                                            const cJSON *place, const cJSON *peer,
+                                            const cJSON *number, struct xb_fleet_value *value)
 {
-    const size_t count = judgement->sibling_count;
-    size_t place = (size_t)xb_json_get_whole(reader, object, "siblings", 0, count);
-    const cJSON *peer = cJSON_GetObjectItemCaseSensitive(object, "peer");
-    value->value = xb_json_get_number(reader, object, "value", DBL_MAX);
-    value->peer = peer == NULL ? -1 : xb_json_get_index(reader, object, "peer");
-    value->scatter = (double)NAN;
-    if (xb_json_failed(reader) || place == count || !judgement->siblings[place].judged)
+    double at = cJSON_IsNumber(place) ? place->valuedouble : -1.0;
+    if (!(at >= 0.0 && at < (double)judgement->sibling_count) || !cJSON_IsNumber(number) ||
+        !(number->valuedouble >= 0.0))
         return NULL;
-    value->figure = judgement->siblings[place].figure;
-    return &judgement->siblings[place];
+    struct xb_fleet_siblings *of = &judgement->siblings[(size_t)at];
+    value->figure = of->figure;
+    value->peer = cJSON_IsNumber(peer) ? peer->valueint : -1;
+    value->value = number->valuedouble;
+    value->scatter = (double)NAN;
+    return of->judged ? of : NULL;
+}
+
+/* The first item of an array. */
+static const cJSON *first_of(const cJSON *object, const char *key)
+{
+    const cJSON *array = MEMBER(object, key);
+    return array != NULL ? array->child : NULL;
 }
 
 /* Takes a finding, if it is of a value that is judged; and the value, if the file has not all. */
@@ -245,11 +254,13 @@ static void read_finding(struct xb_fleet *fleet, struct xb_fleet_judgement *judg
     struct xb_json_reader reader = {.texts = NULL};
     struct xb_fleet_value value = {.value = 0};
     const char *code = xb_json_get_text(&reader, object, "code");
-    struct xb_fleet_siblings *of = read_value(&reader, object, judgement, &value);
+    struct xb_fleet_siblings *of =
+        read_value(judgement, MEMBER(object, "siblings"), MEMBER(object, "peer"),
+                   MEMBER(object, "value"), &value);
     const bool is_slow = code != NULL && strcmp(code, "slow") == 0;
     if (of == NULL || (!is_slow && strcmp(code, "fast") != 0))
         return;
-    value.gpu = read_gpu(&reader, fleet, object, cJSON_GetObjectItemCaseSensitive(object, "gpu"));
+    value.gpu = read_gpu(&reader, fleet, object, MEMBER(object, "gpu"));
     if (value.gpu == NULL)
         return;
     if (!has_values)
@@ -268,8 +279,8 @@ static void read_finding(struct xb_fleet *fleet, struct xb_fleet_judgement *judg
 void xb_fleet_take_judged(const cJSON *root, struct xb_fleet *fleet,
                           struct xb_fleet_judgement *judgement)
 {
-    const cJSON *findings = cJSON_GetObjectItemCaseSensitive(root, "findings"), *item;
-    const cJSON *siblings = cJSON_GetObjectItemCaseSensitive(root, "siblings");
+    const cJSON *findings = MEMBER(root, "findings"), *item;
+    const cJSON *siblings = MEMBER(root, "siblings");
     *judgement = (struct xb_fleet_judgement){.fleet = fleet};
     judgement->findings = xb_new((size_t)cJSON_GetArraySize(findings), sizeof *judgement->findings);
     judgement->siblings = xb_new((size_t)cJSON_GetArraySize(siblings), sizeof *judgement->siblings);
@@ -285,16 +296,18 @@ void xb_fleet_take_judged(const cJSON *root, struct xb_fleet *fleet,
         if (of->judged)
             of->figure = xb_fleet_add_figure(fleet, &figure);
     }
-    const cJSON *values = cJSON_GetObjectItemCaseSensitive(root, "values_by_gpu");
+    const cJSON *values = MEMBER(root, "values_by_gpu");
     cJSON_ArrayForEach(item, values)
     {
         struct xb_json_reader reader = {.texts = NULL};
         struct xb_fleet_value value = {.gpu = read_gpu(&reader, fleet, item, item)};
-        const cJSON *one;
-        cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(item, "values"))
-        {
-            if (value.gpu != NULL && read_value(&reader, one, judgement, &value) != NULL)
+        const cJSON *of = first_of(item, "siblings"), *peer = first_of(item, "peers");
+        const cJSON *number = first_of(item, "values");
+        for (; of != NULL && number != NULL && value.gpu != NULL; of = of->next) {
+            if (read_value(judgement, of, peer, number, &value) != NULL)
                 xb_fleet_add_value(fleet, &value);
+            peer = peer != NULL ? peer->next : NULL;
+            number = number->next;
         }
     }
     cJSON_ArrayForEach(item, findings)

@@ -109,12 +109,12 @@ static bool list_gpus(const struct gpus *gpus, char text[INDICES])
 
 /* Whether the finding begins a row. What a GPU has in several figures is one: the worst of them
  * stands for all, and the others follow it. */
-static bool is_row(const struct xb_fleet_judgement *judgement, size_t index)
+static bool is_row(const struct xb_fleet_judgement *judgement, const struct xb_fleet_finding *own)
 {
-    const struct xb_fleet_finding *own = &judgement->findings[index];
-    const struct xb_fleet_finding *before = index > 0 ? own - 1 : own;
-    return index == 0 || own->figure == NULL || before->figure == NULL || before->gpu != own->gpu ||
-           before->code != own->code || before->together != own->together;
+    const struct xb_fleet_finding *before = own > judgement->findings ? own - 1 : own;
+    return before == own || own->figure == NULL || before->figure == NULL ||
+           before->gpu != own->gpu || before->code != own->code ||
+           before->together != own->together;
 }
 
 /* ---- the answer: a sentence for each reason ---- */
@@ -130,8 +130,7 @@ static void write_code(const struct view *view, enum xb_fleet_code code, bool to
     struct gpus gpus = {.count = 0}; /* of the node, where it is one */
     struct xb_words words = {.length = 0};
     size_t found = 0, left_out = 0;
-    for (size_t i = 0; i < judgement->finding_count; i++) {
-        const struct xb_fleet_finding *finding = &judgement->findings[i];
+    XB_EACH (finding, judgement->findings, judgement->finding_count) {
         if (finding->code != code || (finding->together && !finding->unsure) != together)
             continue;
         if (code == XB_FLEET_ALL_SLOWER) {
@@ -140,7 +139,7 @@ static void write_code(const struct view *view, enum xb_fleet_code code, bool to
         }
         worst = found == 0 ? finding : worst;
         names[found++] = finding->node->name;
-        if (finding->gpu != NULL && is_row(judgement, i))
+        if (finding->gpu != NULL && is_row(judgement, finding))
             add_gpu(&gpus, finding->gpu);
     }
     if (worst == NULL)
@@ -165,10 +164,10 @@ static void write_code(const struct view *view, enum xb_fleet_code code, bool to
             xb_words_add(&words, ", GPU%s %s", XB_PLURAL(gpus.count), indices);
         else if (count == 1 && gpus.all > 1)
             xb_words_add(&words, ", %s GPUs", indices);
-        const char *away = worst->deviation < 0 ? "below" : "above";
+        const char *past = count == 1 ? "its own" : "their own";
         xb_words_add(&words, ", %s%s %s %s", found > 1 ? "up to " : "",
-                     SHARE(fabs(worst->deviation)), worst->figure->more_is_better ? away : "off",
-                     code == XB_FLEET_BELOW_BASELINE ? "its own" : "the others");
+                     SHARE(fabs(worst->deviation)), worst->deviation < 0 ? "below" : "above",
+                     code == XB_FLEET_BELOW_BASELINE ? past : "the others");
     }
     print_in(view, xb_fleet_is_to_drain(worst) ? XB_COLOUR_BAD : XB_COLOUR_WARNING, "%s.",
              words.text);
@@ -179,9 +178,7 @@ static void write_limits(const struct view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
     const struct xb_fleet *fleet = view->fleet;
-    size_t unsure = 0;
-    for (size_t i = 0; i < judgement->finding_count; i++)
-        unsure += judgement->findings[i].unsure;
+    const size_t unsure = judgement->unsure;
     if (judgement->judged_gpus < fleet->gpu_count)
         warn(view, "%s of %s GPUs could be judged by their siblings.",
              judgement->judged_gpus == 0 ? "None" : COUNT(judgement->judged_gpus),
@@ -259,7 +256,7 @@ static void write_answer(const struct view *view)
 /* A row of the table: a finding of a node; or of a GPU, with its other figures, and with those of
  * the node's other GPUs that are off as much in the figure that it shows. */
 struct row {
-    size_t first; /* index of the finding, the worst of them */
+    const struct xb_fleet_finding *first; /* the worst of them */
     struct gpus gpus;
     size_t more; /* other findings in it */
 };
@@ -268,20 +265,19 @@ struct row {
 #define ALIKE 0.25
 
 /* Whether a row that shows the finding `shown` may show another GPU too, whose findings of one code
- * begin at `index`: one of them is of the same figure, and as far off. */
+ * begin with `finding`: one of them is of the same figure, and as far off. */
 static bool is_alike(const struct xb_fleet_judgement *judgement,
-                     const struct xb_fleet_finding *shown, size_t index)
+                     const struct xb_fleet_finding *shown, const struct xb_fleet_finding *finding)
 {
-    size_t i = index;
     do {
-        const struct xb_fleet_finding *finding = &judgement->findings[i];
         if (finding->code == shown->code && finding->together == shown->together &&
             finding->figure == shown->figure &&
             (finding->figure == NULL ||
              fabs(finding->deviation - shown->deviation) <= ALIKE * fabs(shown->deviation)))
             return true;
-        i++;
-    } while (i < judgement->finding_count && !is_row(judgement, i));
+        finding++;
+    } while (finding < judgement->findings + judgement->finding_count &&
+             !is_row(judgement, finding));
     return false;
 }
 
@@ -298,20 +294,19 @@ static size_t make_rows(const struct view *view, struct row *rows)
     size_t count = 0;
     for (size_t i = 0; i < fleet->gpu_count; i++)
         places[fleet->gpus[i]->node->number].gpus += !fleet->gpus[i]->is_gone;
-    for (size_t i = 0; i < judgement->finding_count; i++) {
-        const struct xb_fleet_finding *finding = &judgement->findings[i];
+    XB_EACH (finding, judgement->findings, judgement->finding_count) {
         struct place *place = finding->gpu != NULL ? &places[finding->node->number] : NULL;
-        if (!is_row(judgement, i)) {
+        if (!is_row(judgement, finding)) {
             row->more++;
             continue;
         }
         if (place != NULL && place->row != NULL && !view->verbose &&
-            is_alike(judgement, &judgement->findings[place->row->first], i)) {
+            is_alike(judgement, place->row->first, finding)) {
             row = place->row;
             row->more += finding->figure != NULL;
         } else {
             row = &rows[count++];
-            *row = (struct row){.first = i};
+            *row = (struct row){.first = finding};
         }
         if (place != NULL) {
             place->row = row;
@@ -350,7 +345,7 @@ static void write_text(const struct view *view, struct xb_table *table, const ch
 
 static void add_row(const struct view *view, struct xb_table *table, const struct row *row)
 {
-    const struct xb_fleet_finding *finding = &view->judgement->findings[row->first];
+    const struct xb_fleet_finding *finding = row->first;
     const struct gpus *gpus = &row->gpus;
     const struct xb_fleet_gpu *gpu = gpus->count == 1 ? finding->gpu : NULL;
     const struct xb_fleet_figure *figure = xb_fleet_figure_of(finding);
@@ -388,7 +383,8 @@ static void add_row(const struct view *view, struct xb_table *table, const struc
 }
 
 /* Prints the rows that there is room for. Missing nodes have none: the answer names them, and their
- * rows would say the same of each. Returns the first finding of a row that is left out. */
+ * rows would say the same of each. Returns how many findings come before the first row that is left
+ * out. */
 static size_t write_rows(const struct view *view)
 {
     const struct xb_table_look look = {.width = view->columns, .elsewhere = "See --format csv"};
@@ -401,11 +397,11 @@ static size_t write_rows(const struct view *view)
         if (view->verbose || !all_columns[i].is_detail)
             xb_table_add_column(table, &all_columns[i].column);
     for (size_t i = 0; i < count; i++) {
-        enum xb_fleet_code code = judgement->findings[rows[i].first].code;
+        enum xb_fleet_code code = rows[i].first->code;
         if (code == XB_FLEET_ALL_SLOWER || (code == XB_FLEET_MISSING && !view->verbose))
             continue;
         if (shown == view->most_rows) {
-            end = more++ == 0 ? rows[i].first : end;
+            end = more++ == 0 ? (size_t)(rows[i].first - judgement->findings) : end;
             continue;
         }
         shown++;
@@ -428,23 +424,21 @@ static size_t write_rows(const struct view *view)
 static void write_findings(const struct view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
-    bool found[XB_FLEET_CODES] = {false};
     size_t end = write_rows(view);
     if (judgement->finding_count == 0)
         return;
-    for (size_t i = 0; i < judgement->finding_count; i++)
-        found[judgement->findings[i].code] = true;
     fputc('\n', view->stream);
     for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++)
-        if (found[code])
+        if (judgement->found[code] > 0)
             print(view, "%s: %s", xb_fleet_sayings[code].name, xb_fleet_sayings[code].next);
     /* A finding without a figure has a sentence, which says what a number says of the others. */
-    for (size_t i = 0, begun = 0; i < end; i++) {
-        const struct xb_fleet_finding *finding = &judgement->findings[i];
+    bool begun = false;
+    XB_EACH (finding, judgement->findings, end) {
         if (finding->figure != NULL || finding->text == NULL || finding->code == XB_FLEET_MISSING)
             continue;
-        if (begun++ == 0)
+        if (!begun)
             fputc('\n', view->stream);
+        begun = true;
         const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(finding);
         const char *pci = gpu->pci_bdf;
         char text[64] = "";

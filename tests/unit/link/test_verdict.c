@@ -34,7 +34,7 @@ static struct xb_pcie_end make_end(const char *bdf, double speed, unsigned width
                                        .max_width = width},
                               .numa_node = -1,
                               .aer = {.known = true},
-                              .control = {true, 256, 256, 4096, false, false}};
+                              .control = {true, 256, 256, 4096, false, false, 0}};
     snprintf(end.bdf, sizeof end.bdf, "%.15s", bdf);
     return end;
 }
