@@ -59,25 +59,33 @@ enum xb_status xb_accept(const char *code, const char *reason, enum xb_limit_sou
     return XB_OK;
 }
 
-/* What a link must still have where it may be less than it could be; NULL of any other code. */
+/* Down to what it is accepted: what the slot's link must have, or copies to a peer must reach; NULL
+ * of a code that has no bound. */
 static struct xb_limit *bound_of(struct xb_link_limits *limits, const char *code)
 {
     bool is_width = strcmp(code, "XB-LINK-WIDTH") == 0 || strcmp(code, "XB-LINK-SLOT") == 0;
-    return is_width                             ? &limits->width
-           : strcmp(code, "XB-LINK-SPEED") == 0 ? &limits->generation
-                                                : NULL;
+    return is_width                               ? &limits->width
+           : strcmp(code, "XB-LINK-SPEED") == 0   ? &limits->generation
+           : strcmp(code, "XB-NVLINK-LINKS") == 0 ? &limits->min_peer
+                                                  : NULL;
 }
 
-enum xb_status xb_accept_check(struct xb_link_limits *limits, const char *where,
+enum xb_status xb_accept_check(struct xb_link_limits *limits, enum xb_limit_source source,
                                struct xb_error *error)
 {
+    static const char *const places[][2] = {
+        {"set \"expect\" beside it, such as \"gen4x8\"",
+         "give --expect, such as --expect gen4x8, or --baseline"},
+        {"set \"min_peer_gbs\" beside it, such as 250",
+         "give --min-peer, such as --min-peer 250, or --baseline"}};
     XB_EACH (acceptance, limits->accepted, limits->accepted_count) {
         const struct xb_limit *bound = bound_of(limits, acceptance->code);
         if (bound != NULL && !bound->is_set)
             return XB_FAIL(error, XB_ERR_USAGE,
                            "%s needs the least that is right, else what is worse would be accepted "
                            "too: %s",
-                           acceptance->code, where);
+                           acceptance->code,
+                           places[bound == &limits->min_peer][source == XB_LIMIT_COMMAND_LINE]);
     }
     return XB_OK;
 }
@@ -93,18 +101,22 @@ struct xb_acceptance *xb_accepted(struct xb_link_limits *limits, const char *cod
 const char *xb_why_accepted(struct xb_verdict *verdict, enum xb_level level, const char *code)
 {
     struct xb_acceptance *accepted = verdict != NULL ? xb_accepted(&verdict->limits, code) : NULL;
-    const struct xb_limit *bound = accepted != NULL ? bound_of(&verdict->limits, code) : NULL;
-    if (accepted == NULL || (bound == NULL && level == XB_LEVEL_CRITICAL))
+    if (accepted == NULL)
         return NULL;
     const struct xb_link_facts *facts = &verdict->facts;
-    for (size_t i = facts->slot; bound != NULL && i < facts->hop_count; i++) {
+    const struct xb_limit *bound = bound_of(&verdict->limits, code);
+    const struct xb_link_was *was = &verdict->limits.was;
+    bool is_width = bound == &verdict->limits.width;
+    bool is_link = is_width || bound == &verdict->limits.generation;
+    if (!is_link &&
+        (level == XB_LEVEL_CRITICAL || (bound != NULL && !bound->is_set && was->nvlinks == 0)))
+        return NULL;
+    for (size_t i = facts->slot; is_link && i < facts->hop_count; i++) {
         const struct xb_link_hop *hop = &facts->hops[i];
-        const struct xb_lanes was = verdict->limits.was.load;
-        bool is_width = bound == &verdict->limits.width;
         unsigned has = is_width ? hop->load.width : xb_pcie_generation(hop->load.speed_gts);
         unsigned least = bound->is_set ? (unsigned)bound->value
-                         : is_width    ? was.width
-                                       : xb_pcie_generation(was.speed_gts);
+                         : is_width    ? was->load.width
+                                       : xb_pcie_generation(was->load.speed_gts);
         if (!hop->on_package && hop->load.width > 0 && (least == 0 || has < least))
             return NULL;
     }

@@ -327,15 +327,6 @@ static void take_rows(void *argument, const struct xb_run *run)
             take_result(round, &run->results[round->row_count]);
 }
 
-static void ignore_progress(void *argument, const struct xb_run *run, size_t samples,
-                            double bandwidth)
-{
-    (void)argument;
-    (void)run;
-    (void)samples;
-    (void)bandwidth;
-}
-
 /* Copies between all pairs of the round. */
 static void copy_all(struct round *round)
 {
@@ -343,8 +334,7 @@ static void copy_all(struct round *round)
     FILE *stream = xb_memory_text_begin(&names);
     struct xb_link_run run;
     struct xb_error error;
-    const struct xb_run_observer observer = {
-        .progress = ignore_progress, .finished = take_rows, .argument = round};
+    const struct xb_run_observer observer = {.finished = take_rows, .argument = round};
     for (size_t i = 0; i < round->count; i++)
         fprintf(stream, "%s%u:%u", i > 0 ? "," : "",
                 index_of(round->session, round->pairs[i]->from),

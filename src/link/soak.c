@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +30,8 @@ static const char *const peers[] = {
     "--mode=peer", "--peer-path=direct-write", "--by=engine", "--direction=bidir", "--pairs", NULL};
 
 /* What the line of a minute may end with: the gravest of what was noticed in it. */
-enum trouble { NONE, ERRORS, SLOWED, REDUCED, WRONG, GONE };
-static const char *const troubles[] = {"",           "errors",  "slowed down", "A LINK FELL",
-                                       "DATA WRONG", "GPU GONE"};
+enum trouble { NONE, SLOWED, REDUCED, WRONG, GONE };
+static const char *const troubles[] = {"", "slowed down", "A LINK FELL", "DATA WRONG", "GPU GONE"};
 
 struct soak {
     struct xb_link_session *session;
@@ -317,9 +317,8 @@ void xb_link_soak_run(struct xb_link_session *session, int channel)
         has_pairs = has_pairs || can_meet(session, pair->from, pair->to);
     for (size_t i = 0; i < session->device_count; i++)
         xb_words_add(&devices, "%s%u", i > 0 ? "," : "", index_of(&soak, i));
-    say(&soak, "Soak of %.15g min, a line a minute: from the lowest to the highest of %zu GPU%s\n",
-        XB_SOAK_MINUTES(session->duration), session->device_count,
-        XB_PLURAL(session->device_count));
+    say(&soak, "Soak of %s, a line a minute: from the lowest to the highest of %zu GPU%s\n",
+        XB_SOAK_TIME(session->duration), session->device_count, XB_PLURAL(session->device_count));
     say(&soak, "MIN %s\n", xb_soak_row(NULL, row));
     while (soak.minute < minutes && !xb_link_time_is_up(session)) {
         const double from = xb_clock_now();
@@ -327,8 +326,8 @@ void xb_link_soak_run(struct xb_link_session *session, int channel)
         const double rest_s = fmin(REST_S, (until - from) / 4);
         const double turn_s = (until - from - rest_s) / (has_pairs ? 3 : 2);
         const struct xb_soak_range *rates = &soak.now[XB_SOAK_TO_GPU];
-        const uint64_t errors = errors_of(soak.kept);
-        char low[24] = "";
+        const uint64_t errors_before = errors_of(soak.kept);
+        char text[48] = "";
         memset(soak.now, 0, sizeof soak.now);
         soak.trouble = NONE;
         session->soak.minutes = soak.minute;
@@ -338,12 +337,14 @@ void xb_link_soak_run(struct xb_link_session *session, int channel)
             load_pairs(&soak, from + 3 * turn_s);
         rest(&soak, until);
         session->soak.took = xb_clock_now() - begin;
-        if (rates->least < APART * rates->most)
-            snprintf(low, sizeof low, "low: GPU %u", index_of(&soak, rates->least_in));
-        notice(&soak, errors_of(soak.kept) > errors, ERRORS);
-        const char *what = soak.trouble != NONE ? troubles[soak.trouble] : low;
-        say(&soak, "%3u %s%s%s\n", soak.minute, xb_soak_row(soak.now, row),
-            what[0] != '\0' ? "  " : "", what);
+        const uint64_t errors = errors_of(soak.kept) - errors_before;
+        if (soak.trouble != NONE)
+            snprintf(text, sizeof text, "  %s", troubles[soak.trouble]);
+        else if (errors > 0)
+            snprintf(text, sizeof text, "  %" PRIu64 " error%s", errors, XB_PLURAL(errors));
+        else if (rates->least < APART * rates->most)
+            snprintf(text, sizeof text, "  low: GPU %u", index_of(&soak, rates->least_in));
+        say(&soak, "%3u %s%s\n", soak.minute, xb_soak_row(soak.now, row), text);
     }
     xb_link_session_lock(session);
     session->soak.interrupted = xb_interrupt_signal() != 0;

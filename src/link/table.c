@@ -281,13 +281,16 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
     if (report->device_count > 0 && (report->verbose || report->level != XB_LEVEL_OK)) {
         /* What measured: of which version, by which backend and driver. */
         const struct xb_probe *probe = &report->probe;
-        const char *const parts[][2] = {{", backend ", report->backend},
-                                        {", runtime ", probe->runtime_version},
-                                        {", driver ", probe->driver_version},
-                                        {", library ", probe->runtime_library},
-                                        {", NAMED BY ", probe->runtime_override},
-                                        {", in ", report->platform.hypervisor},
-                                        {", ASPM policy ", report->platform.aspm_policy}};
+        const char *const parts[][2] = {
+            {", backend ", report->backend},
+            {", runtime ", probe->runtime_version},
+            {", driver ", probe->driver_version},
+            {", library ", probe->runtime_library},
+            {", NAMED BY ", probe->runtime_override},
+            {", in ", strcmp(report->platform.hypervisor, "unnamed") == 0
+                          ? "a virtual machine"
+                          : report->platform.hypervisor},
+            {", ASPM policy ", report->platform.aspm_policy}};
         struct xb_words words = {.length = 0};
         for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
             if (parts[i][1] != NULL && parts[i][1][0] != '\0' && strcmp(parts[i][1], "none") != 0 &&

@@ -35,9 +35,8 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
  * allows one wrong bit in 10^12, which is one in two seconds on a busy Gen5 x16 link. */
 #define USUAL_ERRORS 5u
 
-/* What the device itself counts, judged as a rate where healthy devices were seen: H100s and H200s
- * (docs/link.md, "What GPUs count"). What one attempt alone counted is one event. */
-#define HEALTHY_RATE 0.6 /* a second */
+/* What the device itself counts, judged as a rate where healthy devices were seen: H100s and H200s.
+ * What one attempt alone counted is one event. */
 #define NAMES(counter, key, words, judged) [XB_PCIE_##counter] = {key, words, XB_COUNT_##judged},
 const struct xb_pcie_counter_names xb_pcie_counters[] = {XB_EACH_PCIE_COUNTER(NAMES)};
 
@@ -48,7 +47,7 @@ bool xb_is_hopper(const struct xb_link_device *device)
 
 static bool is_frequent(uint64_t count, unsigned attempts, double seconds)
 {
-    return attempts > 1 && (double)count > HEALTHY_RATE * seconds;
+    return attempts > 1 && (double)count > XB_HEALTHY_RATE * seconds;
 }
 
 void xb_judge_errors(const struct xb_link_device *device, double lasted, struct xb_verdict *verdict)
@@ -182,12 +181,6 @@ static int badness(const struct xb_link_device *device, size_t index,
     return (int)verdict.found.level;
 }
 
-static double total(const struct xb_link_attempt *attempt)
-{
-    return (xb_rate_known(attempt->rates[XB_TO_GPU]) ? attempt->rates[XB_TO_GPU] : 0.0) +
-           (xb_rate_known(attempt->rates[XB_BACK]) ? attempt->rates[XB_BACK] : 0.0);
-}
-
 void xb_judge_cut(struct xb_findings *found, bool interrupted, const char *whose, const char *who)
 {
     if (interrupted)
@@ -218,8 +211,10 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
     /* The first of several that are as good is the best one. */
     for (size_t i = 0; i < count; i++) {
         int bad = badness(device, i, limits);
-        if (bad < least || (bad == least && total(&device->attempts[i]) >
-                                                total(&device->attempts[verdict->best]))) {
+        const double *rates = device->attempts[i].rates,
+                     *bests = device->attempts[verdict->best].rates;
+        if (bad < least || (bad == least && rates[XB_TO_GPU] + rates[XB_BACK] >
+                                                bests[XB_TO_GPU] + bests[XB_BACK])) {
             least = bad;
             verdict->best = i;
         }

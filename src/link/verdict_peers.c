@@ -240,7 +240,9 @@ void xb_verdict_of_node(struct xb_link_report *node)
 {
     node->level = node->device_count > 0 ? XB_LEVEL_OK : XB_LEVEL_UNKNOWN;
     for (size_t i = 0; i < node->device_count; i++) {
-        const struct xb_link_limits limits = node->verdicts[i].limits;
+        struct xb_link_limits limits = node->verdicts[i].limits;
+        if (node->pair_count == 0) /* a limit of no pair bounds nothing that is accepted */
+            limits.min_peer.is_set = false;
         xb_verdict_of_device(&node->devices[i], &limits, &node->verdicts[i]);
         judge_nvlink_count(node, i);
         judge_since_then(node, i);

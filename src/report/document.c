@@ -111,9 +111,9 @@ static void answer_link(struct xb_report_document *document)
     const char *soak = "";
     if (report->soak != NULL)
         soak = xb_arena_print(document->texts,
-                              report->soak->ended ? ", after a soak of %.15g min"
-                                                  : "; a soak was cut short after %.15g min",
-                              XB_SOAK_MINUTES(report->soak->took));
+                              report->soak->ended ? ", after a soak of %s"
+                                                  : "; a soak was cut short after %s",
+                              XB_SOAK_TIME(report->soak->took));
     SET(line, "%zu of %zu links to GPUs%s are as they should be%s.%s%.500s",
         report->device_count - bad, report->device_count, pairs, soak,
         report->nothing[0] != '\0' ? " Nothing could be tested: " : "", report->nothing);

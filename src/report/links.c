@@ -118,9 +118,9 @@ static void write_soak(struct xb_page *page, const struct xb_link_report *report
         return;
     xb_page_table_begin(page,
                         xb_page_print(page,
-                                      "Soak of %.15g min%s: all GPUs, both ways at once (lowest, "
+                                      "Soak of %s%s: all GPUs, both ways at once (lowest, "
                                       "mean, highest; bandwidths in GB/s)",
-                                      XB_SOAK_MINUTES(soak->took),
+                                      XB_SOAK_TIME(soak->took),
                                       soak->ended ? " before the test" : ", cut short"),
                         "GPU|#To GPU|#Back|#Beside kernels|#To other GPUs|#Temperature, °C|#Power, "
                         "W|#SM clock, MHz|#Errors|#Verified turns");
@@ -144,7 +144,7 @@ static void write_soak(struct xb_page *page, const struct xb_link_report *report
     }
     xb_page_table_end(page);
     if (all > 0)
-        xb_page_remark(page, XB_SOAK_USUAL);
+        xb_page_remark(page, "Errors of rare wrong bits are normal, up to 0.6 a second.");
 }
 
 static void write_reasons(struct xb_page *page, const struct xb_link_report *report)
