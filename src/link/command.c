@@ -72,9 +72,9 @@ static const struct xb_option option_limits = {
 static const struct xb_option option_accept = {
     XB_CHOICE("accept", "CODE=REASON"), .repeats = true, .selects = true,
     .help = "Accept what is so by design: a finding of that code is told with the reason, and no "
-            "longer counts. Give it once for each code. XB-LINK-WIDTH, -SLOT and -SPEED need "
-            "--expect or --baseline beside it, XB-NVLINK-LINKS --min-peer or --baseline, so that "
-            "less is still found."};
+            "longer counts. Give it once for each code. XB-LINK-WIDTH, XB-LINK-SLOT and "
+            "XB-LINK-SPEED need --expect or --baseline beside it, XB-NVLINK-LINKS --min-peer or "
+            "--baseline, so that less is still found."};
 static const struct xb_option option_baseline = {
     XB_FILE("baseline", "FILE"),
     .help = "Compare with what the node was when it was accepted: a file that --json wrote then, "
@@ -221,8 +221,8 @@ static enum xb_status prepare(struct command *command, struct xb_error *error)
     session->sysfs = XB_PCI_DEVICES;
     if (session->duration > 0 &&
         (session->duration < SHORTEST_SOAK_S || session->duration > LONGEST_SOAK_S))
-        return XB_FAIL(error, XB_ERR_USAGE, "--duration: give %.0fs to %.0fm", SHORTEST_SOAK_S,
-                       LONGEST_SOAK_S / 60);
+        return XB_FAIL(error, XB_ERR_USAGE, "--duration: give %.0fs to %.0fh", SHORTEST_SOAK_S,
+                       LONGEST_SOAK_S / 3600);
     session->spacing = 1;
     XB_TRY(xb_backend_check_name(session->backend_name, error));
     XB_TRY(xb_node_check(error));

@@ -86,26 +86,45 @@ static void add_change(struct xb_words *words, size_t quantity, const struct cha
 
 #define PRINT(...) xb_lines_print(stream, xb_terminal_prose_columns(stream), __VA_ARGS__)
 
+/* What was counted under load, and whether wrong bits of healthy links may explain it. */
+static void tell_errors(FILE *stream, const struct xb_link_report *report)
+{
+    struct xb_words words = {.length = 0};
+    bool is_usual = true;
+    for (size_t i = 0; i < report->soak->device_count; i++) {
+        const struct xb_soak_device *device = &report->soak->devices[i];
+        const struct xb_link_facts *facts = &device->facts;
+        uint64_t count = 0;
+        if (!xb_link_errors(facts, &count) || count == 0)
+            continue;
+        xb_words_add(&words, "%s GPU %u %" PRIu64 "%s%s", words.length > 0 ? "," : "",
+                     report->devices[i].info.index, count, words.length > 0 ? "" : " error",
+                     words.length > 0 ? "" : XB_PLURAL(count));
+        is_usual = is_usual && (double)count <= XB_HEALTHY_RATE * device->load_seconds &&
+                   facts->errors.nonfatal + facts->errors.fatal + facts->rises[XB_PCIE_NONFATAL] +
+                           facts->rises[XB_PCIE_FATAL] +
+                           facts->nvlinks.rises[XB_NVLINK_RECOVERIES] +
+                           facts->nvlinks.rises[XB_NVLINK_FAILED_RECOVERIES] ==
+                       0;
+    }
+    if (words.length > 0)
+        PRINT("Counted under load:%s%s.", words.text,
+              is_usual ? ": rare wrong bits are normal, up to 0.6 a second" : "");
+}
+
 void xb_link_table_soak(FILE *stream, const struct xb_link_report *report)
 {
     const struct xb_link_soak *soak = report->soak;
-    uint64_t all = 0, errors = 0;
     struct xb_words slowed = {.length = 0}, minutes = {.length = 0}, tests = {.length = 0};
     char row[XB_SOAK_ROW];
     if (soak == NULL)
         return;
     PRINT("Soak of %s%s that test, lowest to highest; all GPUs, both ways at once:",
           XB_SOAK_TIME(soak->took), soak->ended ? " before" : " (cut short) after");
-    fprintf(stream, "GPU %-62s ERRORS\n", xb_soak_row(NULL, row));
-    for (size_t i = 0; i < soak->device_count; i++, all += errors) {
-        char count[24] = "-";
-        if (xb_link_errors(&soak->devices[i].facts, &errors))
-            snprintf(count, sizeof count, "%" PRIu64, errors);
-        fprintf(stream, "%3u %-62s %6s\n", report->devices[i].info.index,
-                xb_soak_row(soak->devices[i].ranges, row), count);
-    }
-    if (all > 0)
-        PRINT(XB_SOAK_USUAL);
+    fprintf(stream, "GPU %s\n", xb_soak_row(NULL, row));
+    for (size_t i = 0; i < soak->device_count; i++)
+        fprintf(stream, "%3u %s\n", report->devices[i].info.index,
+                xb_soak_row(soak->devices[i].ranges, row));
     if (soak->left_out[0] != '\0')
         PRINT("Left out: %s.", soak->left_out);
     for (size_t i = 0; i < soak->device_count; i++)
@@ -115,6 +134,7 @@ void xb_link_table_soak(FILE *stream, const struct xb_link_report *report)
                          100.0 * reason->looks / soak->devices[i].looks);
     if (slowed.length > 0)
         PRINT("Slowed down: %s of the time.", slowed.text);
+    tell_errors(stream, report);
     for (size_t q = 0; q < SHOWN; q++) {
         struct change minute = {.from = 0}, test = {.from = 0};
         for (size_t i = 0; i < soak->device_count; i++) {

@@ -229,8 +229,8 @@ static void judge_since_then(const struct xb_link_report *node, size_t index)
         FIND_AT(own->nvlinks_active < CRITICAL_SHARE * was->nvlinks ? XB_LEVEL_CRITICAL
                                                                     : XB_LEVEL_WARNING,
                 "XB-BASELINE-NVLINK",
-                "%u NVLinks are active, %u were when the node was accepted: see nvidia-smi nvlink "
-                "-s and dmesg (Xid 74), reset the GPU or reseat it",
+                "active NVLinks: %u, when the node was accepted %u: see nvidia-smi nvlink -s "
+                "and dmesg (Xid 74), reset the GPU or reseat it",
                 own->nvlinks_active, was->nvlinks);
 }
 

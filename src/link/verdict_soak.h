@@ -62,10 +62,6 @@ struct xb_soak_device {
     double before[XB_LINK_WAYS]; /* rates of the test before; 0: none */
 };
 
-/* For a text, where errors were counted. */
-#define XB_SOAK_USUAL                                                                              \
-    "A wrong bit now and then is usual, and counts as several errors (docs/link.md)."
-
 struct xb_link_soak {
     double asked, took;             /* seconds */
     unsigned minutes;               /* that began */

@@ -144,7 +144,7 @@ static void write_soak(struct xb_page *page, const struct xb_link_report *report
     }
     xb_page_table_end(page);
     if (all > 0)
-        xb_page_remark(page, XB_SOAK_USUAL);
+        xb_page_remark(page, "Errors of rare wrong bits are normal, up to 0.6 a second.");
 }
 
 static void write_reasons(struct xb_page *page, const struct xb_link_report *report)
