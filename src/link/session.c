@@ -464,12 +464,20 @@ static void soak(struct xb_link_session *session, int channel)
             for (size_t way = 0; way < XB_LINK_WAYS; way++)
                 kept->before[way] = fmax(kept->before[way], attempt->rates[way]);
         }
+        xb_nvlink_facts_add(&kept->facts.nvlinks, &device->peers.before, &device->peers.after,
+                            device->peers.seconds);
         *device =
             (struct xb_link_device){.info = device->info, .setup = device->setup, .cut = true};
     }
-    for (size_t i = 0; i < session->pair_count; i++)
-        session->pairs[i] = (struct xb_link_pair){
-            .from = session->pairs[i].from, .to = session->pairs[i].to, .cut = true};
+    XB_EACH (pair, session->pairs, session->pair_count) {
+        XB_EACH (attempt, pair->attempts, XB_ATTEMPTS(pair)) {
+            struct xb_link_attempt wrong = {.data_wrong = attempt->data_wrong};
+            memcpy(wrong.failure, attempt->failure, sizeof wrong.failure);
+            for (size_t end = 0; attempt->data_wrong && end < 2; end++)
+                xb_soak_add_attempt(&session->soaked[end == 0 ? pair->from : pair->to], &wrong, 0);
+        }
+        *pair = (struct xb_link_pair){.from = pair->from, .to = pair->to, .cut = true};
+    }
     xb_link_session_unlock(session);
     test(session, session->deadline - MARGIN_S);
 }

@@ -73,7 +73,7 @@ void xb_link_run_free(struct xb_link_run *run);
 
 /* Loads all devices for session->duration, minute after minute, into session->soak. The channel
  * gets a line of XB_SOAK_LINE bytes a minute, filled up with zeros, for the other process. */
-#define XB_SOAK_LINE 96
+#define XB_SOAK_LINE 128
 void xb_link_soak_run(struct xb_link_session *session, int channel);
 
 /* ---- what goes on beside the copies of a device ---- */

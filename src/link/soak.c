@@ -10,6 +10,7 @@
 #include "base/text.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,7 +166,7 @@ static void take_row(struct soak *soak, const struct xb_result *result, bool wro
         note(soak, place, XB_SOAK_KERNELS, result->bandwidth.median / 2);
     for (size_t i = 0; i <= is_pair; i++) {
         struct xb_link_attempt *attempt = &soak->attempts[i == 0 ? place : peer];
-        attempt->data_wrong = result->row.verified == XB_VERIFIED_FALSE;
+        attempt->data_wrong = attempt->data_wrong || result->row.verified == XB_VERIFIED_FALSE;
         soak->kept->devices[i == 0 ? place : peer].verified +=
             result->row.verified == XB_VERIFIED_TRUE;
         if (result->row.status == XB_RESULT_ERROR && attempt->data_wrong == wrong)
@@ -311,7 +312,8 @@ void xb_link_soak_run(struct xb_link_session *session, int channel)
     char row[XB_SOAK_ROW];
     const double begin = xb_clock_now(), end = begin + session->duration;
     /* A last minute of less than 20 s is part of the one before. */
-    const unsigned minutes = (unsigned)fmax(session->duration / MINUTE_S + 2.0 / 3, 1);
+    const unsigned minutes =
+        (unsigned)fmin(fmax(session->duration / MINUTE_S + 2.0 / 3, 1), UINT_MAX);
     bool has_pairs = false;
     XB_EACH (pair, session->pairs, session->pair_count)
         has_pairs = has_pairs || can_meet(session, pair->from, pair->to);
