@@ -127,32 +127,31 @@ const char *xb_why_accepted(struct xb_verdict *verdict, enum xb_level level, con
 bool xb_link_accepted_text(const struct xb_link_report *report, struct xb_words *words)
 {
     *words = (struct xb_words){.length = 0};
-    for (size_t at = 0; at < report->device_count * XB_FINDINGS; at++) {
-        const size_t place = at / XB_FINDINGS, index = at % XB_FINDINGS;
-        const struct xb_findings *own = &report->verdicts[place].found;
-        const struct xb_finding *finding = &own->reasons[index];
-        char begin[200];
-        size_t count = 0;
-        if (index >= own->reason_count || finding->accepted == NULL)
-            continue;
-        snprintf(begin, sizeof begin, "%s: %s (GPU ", finding->code, finding->accepted);
-        if (strstr(words->text, begin) != NULL) /* it is said already */
-            continue;
-        xb_words_add(words, "%s%s", words->length > 0 ? "; " : "", begin);
-        for (size_t i = place; i < report->device_count; i++)
-            XB_EACH (other, report->verdicts[i].found.reasons,
-                     report->verdicts[i].found.reason_count)
-                if (other->accepted != NULL && strcmp(other->code, finding->code) == 0 &&
-                    strcmp(other->accepted, finding->accepted) == 0) {
-                    xb_words_add(words, "%s%u", count++ > 0 ? ", " : "",
-                                 report->devices[i].info.index);
-                    break;
-                }
-        const char *end = finding->text, *next = end; /* of what was seen; what to do is behind */
-        while ((next = strstr(next + 1, ": ")) != NULL)
-            end = next;
-        xb_words_add(words, ": %.*s)", end > finding->text ? (int)(end - finding->text) : -1,
-                     finding->text);
-    }
+    XB_EACH (verdict, report->verdicts, report->device_count)
+        XB_EACH (finding, verdict->found.reasons, verdict->found.reason_count) {
+            const char *separator = "", *end = finding->text, *next = end;
+            char begin[200];
+            if (finding->accepted == NULL)
+                continue;
+            snprintf(begin, sizeof begin, "%s: %s (GPU ", finding->code, finding->accepted);
+            if (strstr(words->text, begin) != NULL) /* it is said already */
+                continue;
+            xb_words_add(words, "%s%s", words->length > 0 ? "; " : "", begin);
+            for (size_t i = 0; i < report->device_count * XB_FINDINGS; i++) {
+                const struct xb_findings *found = &report->verdicts[i / XB_FINDINGS].found;
+                const struct xb_finding *other = &found->reasons[i % XB_FINDINGS];
+                if (i % XB_FINDINGS >= found->reason_count || other->accepted == NULL ||
+                    strcmp(other->code, finding->code) != 0 ||
+                    strcmp(other->accepted, finding->accepted) != 0)
+                    continue;
+                xb_words_add(words, "%s%u", separator, report->devices[i / XB_FINDINGS].info.index);
+                separator = ", ";
+                i |= XB_FINDINGS - 1; /* each GPU once */
+            }
+            while ((next = strstr(next + 1, ": ")) != NULL) /* what to do is behind the last */
+                end = next;
+            xb_words_add(words, ": %.*s)", end > finding->text ? (int)(end - finding->text) : -1,
+                         finding->text);
+        }
     return words->length > 0;
 }

@@ -15,11 +15,11 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
     const struct xb_link_attempt *wrong = NULL; /* the first whose data was */
     XB_EACH (attempt, device->attempts, XB_ATTEMPTS(device)) {
         bool is_there = attempt->at_rest.present;
-        was_dead = was_dead || (is_there && attempt->at_rest.dead) ||
-                   (attempt->after.present && attempt->after.dead);
+        was_dead |=
+            (is_there && attempt->at_rest.dead) || (attempt->after.present && attempt->after.dead);
         /* In an attempt, or between two. */
-        was_lost = was_lost || xb_attempt_gone(attempt) || (was_there && !is_there);
-        was_there = was_there || is_there;
+        was_lost |= xb_attempt_gone(attempt) || (was_there && !is_there);
+        was_there |= is_there;
         wrong = wrong == NULL && attempt->data_wrong ? attempt : wrong;
     }
     if (was_dead)
@@ -117,8 +117,7 @@ bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_ver
 {
     bool rose = verdict->facts.replays > 0;
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
-        rose =
-            rose || (xb_pcie_counters[i].judged != XB_COUNT_SHOWN && verdict->facts.rises[i] > 0);
+        rose |= xb_pcie_counters[i].judged != XB_COUNT_SHOWN && verdict->facts.rises[i] > 0;
     return xb_findings_are_open(&verdict->found) || (rose && xb_is_hopper(device));
 }
 
@@ -175,10 +174,9 @@ static int badness(const struct xb_link_device *device, size_t index,
     xb_link_facts_find_hops(attempt, &verdict.facts);
     judge_attempt(device, index, &verdict);
     /* In their numbers' order UNKNOWN is the last. Why an attempt is slow does not matter here. */
-    if (verdict.found.level == XB_LEVEL_OK &&
-        (verdict.ways[XB_TO_GPU].is_slow || verdict.ways[XB_BACK].is_slow))
-        return (int)XB_LEVEL_WARNING;
-    return (int)verdict.found.level;
+    bool is_slow = verdict.ways[XB_TO_GPU].is_slow || verdict.ways[XB_BACK].is_slow;
+    return (int)(verdict.found.level == XB_LEVEL_OK && is_slow ? XB_LEVEL_WARNING
+                                                               : verdict.found.level);
 }
 
 void xb_judge_cut(struct xb_findings *found, bool interrupted, const char *whose, const char *who)
