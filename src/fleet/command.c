@@ -100,7 +100,8 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
         return XB_FAIL(error, status, "--expect-hosts, taken as %s: %s",
                        command->expected_file ? "a file" : "names of hosts", cause.message);
     command->request.expected = expected->names;
-    command->request.expected_count = expected->count;
+    command->request.expected_count = expected->count =
+        xb_fleet_sort_names(expected->names, expected->count);
     /* Say whether the text was taken as a file or as names: else a misspelt file would look like a
      * missing host. */
     xb_say("--expect-hosts: %zu %s of the %s %.80s%s", expected->count,

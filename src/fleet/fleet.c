@@ -104,6 +104,7 @@ struct xb_fleet_node *xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_
     if (*place == NULL)
         *place = APPEND_THING(fleet->nodes, fleet->node_count, kept);
     old = *place;
+    old->is_partial = old->is_partial && kept.is_partial;
     if (old->hostname == NULL)
         old->hostname = kept.hostname;
     if (kept.driver != NULL && (old->driver == NULL || kept.driver_told >= old->driver_told)) {

@@ -31,6 +31,7 @@ struct xb_fleet_node {
     const char *hostname;
     const char *driver, *kernel; /* versions, from the newest document that has one */
     time_t driver_told, kernel_told;
+    bool is_partial;      /* no link test of all its GPUs is there: it may have others */
     const char *expected; /* what the user calls it; NULL: not expected, or not judged yet */
     size_t number;
 };

@@ -347,8 +347,9 @@ static void compare_gpus(struct xb_judging *judging, struct comparing *comparing
     struct xb_fleet_judgement *judgement = judging->judgement;
     const char **new = XB_SCRATCH(judging, count, sizeof(char *));
     const char **replaced = XB_SCRATCH(judging, count, sizeof(char *));
+    const char **untested = XB_SCRATCH(judging, count, sizeof(char *));
     size_t *gone = XB_SCRATCH(judging, count, sizeof *gone);
-    size_t new_count = 0, replaced_count = 0, gone_count = 0;
+    size_t new_count = 0, replaced_count = 0, gone_count = 0, untested_count = 0;
     struct xb_node_tally tally = xb_node_tally_open(judging);
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_gpu *then = comparing->places[THEN][i];
@@ -360,6 +361,8 @@ static void compare_gpus(struct xb_judging *judging, struct comparing *comparing
             continue;
         if (then == NULL) {
             new[new_count++] = name;
+        } else if (now == NULL && comparing->nodes[NOW][node]->is_partial) {
+            untested[untested_count++] = name;
         } else if (now == NULL) {
             gone[gone_count++] = i;
             xb_node_tally_add(&tally, comparing->nodes[NOW][node]);
@@ -379,6 +382,7 @@ static void compare_gpus(struct xb_judging *judging, struct comparing *comparing
                 then->pci_bdf != NULL ? then->pci_bdf : "PCI address not known");
     }
     note_names(judging, "GPUs that were replaced, and are not compared", replaced, replaced_count);
+    note_names(judging, "GPUs of the baseline that no file here tests", untested, untested_count);
     note_names(judging, "GPUs that are new on nodes of the baseline", new, new_count);
 }
 

@@ -104,7 +104,15 @@ static void name_fewer_gpus(struct xb_judging *judging)
     const struct xb_fleet_gpu **gpus = XB_SCRATCH(judging, fleet->gpu_count, sizeof(void *));
     struct vote *votes = XB_SCRATCH(judging, fleet->gpu_count, sizeof *votes);
     struct xb_node_tally with = xb_node_tally_open(judging);
-    size_t count = 0, voted = 0, older = 0, old = 0;
+    const char **partials = XB_SCRATCH(judging, fleet->node_count, sizeof(char *));
+    size_t count = 0, voted = 0, older = 0, old = 0, partial = 0;
+    for (size_t i = 0; i < fleet->node_count; i++)
+        if (fleet->nodes[i]->is_partial)
+            partials[partial++] = fleet->nodes[i]->name;
+    if (partial > 0 && partial < fleet->node_count)
+        XB_NOTE("Nodes without a link test of all their GPUs: %zu, %s. Whether they have fewer is "
+                "not known.",
+                partial, XB_FLEET_NAMES(partials, partial));
     for (size_t i = 0; i < fleet->gpu_count; i++)
         gpus[i] = fleet->gpus[i];
     qsort(gpus, fleet->gpu_count, sizeof(void *), by_place);
@@ -121,11 +129,13 @@ static void name_fewer_gpus(struct xb_judging *judging)
     /* How many GPUs of a model each node has that has any. */
     qsort(gpus, count, sizeof(void *), by_model);
     XB_EACH_GROUP (count, by_model(&gpus[end], &gpus[begin]) == 0) {
-        votes[voted++] =
-            (struct vote){.group = gpus[begin]->model,
-                          .text = xb_arena_print(&judging->scratch, "%zu", end - begin),
-                          .item = gpus[begin]->node->number};
-        xb_node_tally_add(&with, gpus[begin]->node);
+        const struct xb_fleet_node *node = gpus[begin]->node;
+        xb_node_tally_add(&with, node);
+        if (!node->is_partial || partial == fleet->node_count)
+            votes[voted++] =
+                (struct vote){.group = gpus[begin]->model,
+                              .text = xb_arena_print(&judging->scratch, "%zu", end - begin),
+                              .item = node->number};
     }
     name_nodes(judging, votes, voted, XB_FLEET_FEWER_GPUS);
     /* Nodes without any GPU, if most nodes have some. */

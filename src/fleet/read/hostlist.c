@@ -48,27 +48,6 @@ size_t xb_fleet_sort_names(const char **names, size_t count)
     return kept;
 }
 
-typedef const char *host;
-XB_POINTER_COMPARER(by_name_and_place, host, strcmp(*a, *b), XB_ORDER(a, b))
-
-/* Keeps the first of names that are the same, in the order given. */
-static void leave_out_same(struct xb_hostlist *list)
-{
-    const char ***sorted = xb_new(list->count, sizeof *sorted);
-    size_t kept = 0;
-    for (size_t i = 0; i < list->count; i++)
-        sorted[i] = &list->names[i];
-    qsort(sorted, list->count, sizeof *sorted, by_name_and_place);
-    for (size_t i = list->count; i-- > 1;)
-        if (strcmp(*sorted[i - 1], *sorted[i]) == 0)
-            *sorted[i] = NULL;
-    for (size_t i = 0; i < list->count; i++)
-        if (list->names[i] != NULL)
-            list->names[kept++] = list->names[i];
-    list->count = kept;
-    free(sorted);
-}
-
 /* ---- taken apart ---- */
 
 /* The text that is parsed, and the list that its names go to. */
@@ -193,7 +172,6 @@ enum xb_status xb_hostlist_expand(const char *text, struct xb_hostlist *list,
     XB_TRY(expand_words(&parser));
     if (list->count == 0)
         return XB_FAIL(error, XB_ERR_USAGE, "\"%.80s\" names no host", text);
-    leave_out_same(list);
     return XB_OK;
 }
 
@@ -222,8 +200,6 @@ enum xb_status xb_hostlist_read(const char *path, struct xb_hostlist *list, stru
     free(text);
     if (status == XB_OK && list->count == 0)
         status = XB_FAIL(error, XB_ERR_USAGE, "'%.300s' names no host", path);
-    if (status == XB_OK)
-        leave_out_same(list);
     return status;
 }
 

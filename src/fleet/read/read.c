@@ -44,6 +44,8 @@ static void read_origin(struct xb_fleet_document *document, struct xb_json_reade
     const cJSON *launcher = xb_json_get_optional_object(reader, tree, "launcher", MOST_KEYS);
     const cJSON *config = cJSON_GetObjectItemCaseSensitive(tree, "config");
     const cJSON *size = cJSON_GetObjectItemCaseSensitive(config, "size");
+    const cJSON *devices = cJSON_GetObjectItemCaseSensitive(config, "device");
+    const char *device = cJSON_GetStringValue(cJSON_GetArrayItem(devices, 0));
     const struct {
         const cJSON *object;
         const char *key, **to;
@@ -58,6 +60,8 @@ static void read_origin(struct xb_fleet_document *document, struct xb_json_reade
     }
     if (document->host.name == NULL)
         document->host.name = document->host.hostname;
+    document->host.is_partial =
+        !document->is_link || (device != NULL && strcmp(device, "all") != 0);
     document->link_bytes = cJSON_IsNumber(size) ? size->valuedouble : (double)NAN;
     double began = read_time(xb_json_get_optional_text(reader, start, "began"));
     struct xb_fleet_source *source = &document->origin;

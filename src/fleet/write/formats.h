@@ -70,7 +70,7 @@ extern const struct xb_column_help xb_fleet_column_helps[];
 /* ---- Slurm's host expressions: "gpu[001-003,7],login1" (slurm.conf(5), "NodeName") ---- */
 
 struct xb_hostlist {
-    const char **names; /* in the order given, each name once */
+    const char **names; /* in the order given */
     size_t count;
     struct xb_arena *texts;
 };
