@@ -119,9 +119,9 @@ static const struct xb_field clock_fields[] = {
     XB_FIELD("synchronised", FLAG, begin, clock.is_synchronised, XB_KNOWN(begin, clock.is_known)),
     XB_FIELD("error_s", DOUBLE, begin, clock.error_s, .flags = ADDED), XB_FIELDS_END};
 static const struct xb_field start_fields[] = {
-    XB_CUSTOM("asked", NULL, read_time, XB_AT(begin, asked)),
-    XB_CUSTOM("began", NULL, read_time, XB_AT(begin, began)), XB_PART("clock", clock_fields),
-    XB_FIELDS_END};
+    XB_CUSTOM("asked", NULL, read_time, XB_AT(begin, asked), .flags = ADDED),
+    XB_CUSTOM("began", NULL, read_time, XB_AT(begin, began), .flags = ADDED),
+    XB_PART("clock", clock_fields), XB_FIELDS_END};
 static const struct xb_field root_fields[] = {
     XB_PART("tool", tool_fields),
     XB_FIELD("timestamp", STRING, node, written, XB_TEXT_OR_NULL),
@@ -154,8 +154,8 @@ enum xb_status xb_link_report_of_tree(const char *path, const cJSON *root,
         xb_json_refuse(&reader, "schema_version",
                        "%u was written by a newer xferbench than this one, which reads 1",
                        (unsigned)version);
-    check_launcher(&reader, root);
     xb_fields_read(&reader, root, root_fields, report);
+    check_launcher(&reader, root);
     xb_fields_read_object(&reader, root, "start", start_fields, start);
     report->start = start;
     if (xb_json_get_known_object(&reader, root, "backend") != NULL)
