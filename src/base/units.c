@@ -18,8 +18,8 @@
     "a size is a whole number of bytes from %d to 2^63 - 1, such as 4096, 64K, 1.5G or 1GB (K M "  \
     "G T or KiB MiB GiB TiB are powers of 1024, KB MB GB TB powers of 1000)"
 #define DURATION_ACCEPTED                                                                          \
-    "a duration is a decimal number above 0 with ns, us, ms, s or m, or none for seconds, such "   \
-    "as 500ms or 1.5"
+    "a duration is a decimal number above 0 with ns, us, ms, s, m or h, or none for seconds, "     \
+    "such as 500ms or 1.5"
 
 /* A value is number * factor, of a duration times a power of ten: "e-9". */
 struct unit {
@@ -43,7 +43,7 @@ static const struct unit size_units[] = {{"", 1, ""},
 
 static const struct unit duration_units[] = {{"", 1, ""},      {"ns", 1, "e-9"}, {"us", 1, "e-6"},
                                              {"ms", 1, "e-3"}, {"s", 1, ""},     {"m", 60, ""},
-                                             {NULL, 0, ""}};
+                                             {"h", 3600, ""},  {NULL, 0, ""}};
 
 #define DIGITS "0123456789"
 
@@ -221,7 +221,8 @@ enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_er
     if (unit != NULL) {
         char *number = xb_print("%.*s%s", (int)(suffix - text), text, unit->power);
         /* The nearest double; of minutes one with digits to spare, so that 4.1m is 246 s. */
-        value = unit->factor == 1 ? strtod(number, NULL) : (double)(strtold(number, NULL) * 60);
+        value = unit->factor == 1 ? strtod(number, NULL)
+                                  : (double)(strtold(number, NULL) * (long double)unit->factor);
         free(number);
     }
     if (suffix == NULL)

@@ -45,7 +45,8 @@ enum xb_status xb_numbers_parse(const char *text, bool are_sizes, uint64_t minim
                                 uint64_t maximum, struct xb_numbers *numbers,
                                 struct xb_arena **memory, struct xb_error *error);
 
-/* Reads a duration: a decimal number with ns, us, ms, s or m; none means seconds. Must be > 0. */
+/* Reads a duration: a decimal number with ns, us, ms, s, m or h; none means seconds. Must be
+ * > 0. */
 enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_error *error);
 
 /* "1 GiB", "1536 KiB", "64 KB", "1023 B": exact, in fewest digits, and then rather in 1024s. */

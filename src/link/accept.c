@@ -49,7 +49,7 @@ enum xb_status xb_accept(const char *code, const char *reason, enum xb_limit_sou
                        nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
     if (never != NULL)
         return XB_FAIL(error, XB_ERR_USAGE, "%s cannot be accepted: %s", code, never);
-    if (reason[0] == '\0' || strlen(reason) > XB_ACCEPTANCE_REASON)
+    if (reason[strspn(reason, " \t\n")] == '\0' || strlen(reason) > XB_ACCEPTANCE_REASON)
         return XB_FAIL(error, XB_ERR_USAGE, "%s needs a reason, of %d characters at most", code,
                        XB_ACCEPTANCE_REASON);
     if (xb_accepted(limits, code) != NULL)
@@ -59,25 +59,33 @@ enum xb_status xb_accept(const char *code, const char *reason, enum xb_limit_sou
     return XB_OK;
 }
 
-/* What a link must still have where it may be less than it could be; NULL of any other code. */
+/* Down to what it is accepted: what the slot's link must have, or copies to a peer must reach; NULL
+ * of a code that has no bound. */
 static struct xb_limit *bound_of(struct xb_link_limits *limits, const char *code)
 {
     bool is_width = strcmp(code, "XB-LINK-WIDTH") == 0 || strcmp(code, "XB-LINK-SLOT") == 0;
-    return is_width                             ? &limits->width
-           : strcmp(code, "XB-LINK-SPEED") == 0 ? &limits->generation
-                                                : NULL;
+    return is_width                               ? &limits->width
+           : strcmp(code, "XB-LINK-SPEED") == 0   ? &limits->generation
+           : strcmp(code, "XB-NVLINK-LINKS") == 0 ? &limits->min_peer
+                                                  : NULL;
 }
 
-enum xb_status xb_accept_check(struct xb_link_limits *limits, const char *where,
+enum xb_status xb_accept_check(struct xb_link_limits *limits, enum xb_limit_source source,
                                struct xb_error *error)
 {
+    static const char *const places[][2] = {
+        {"set \"expect\" beside it, such as \"gen4x8\"",
+         "give --expect, such as --expect gen4x8, or --baseline"},
+        {"set \"min_peer_gbs\" beside it, such as 250",
+         "give --min-peer, such as --min-peer 250, or --baseline"}};
     XB_EACH (acceptance, limits->accepted, limits->accepted_count) {
         const struct xb_limit *bound = bound_of(limits, acceptance->code);
         if (bound != NULL && !bound->is_set)
             return XB_FAIL(error, XB_ERR_USAGE,
                            "%s needs the least that is right, else what is worse would be accepted "
                            "too: %s",
-                           acceptance->code, where);
+                           acceptance->code,
+                           places[bound == &limits->min_peer][source == XB_LIMIT_COMMAND_LINE]);
     }
     return XB_OK;
 }
@@ -93,18 +101,22 @@ struct xb_acceptance *xb_accepted(struct xb_link_limits *limits, const char *cod
 const char *xb_why_accepted(struct xb_verdict *verdict, enum xb_level level, const char *code)
 {
     struct xb_acceptance *accepted = verdict != NULL ? xb_accepted(&verdict->limits, code) : NULL;
-    const struct xb_limit *bound = accepted != NULL ? bound_of(&verdict->limits, code) : NULL;
-    const struct xb_link_facts *facts = &verdict->facts;
-    if (accepted == NULL || (bound == NULL && level == XB_LEVEL_CRITICAL))
+    if (accepted == NULL)
         return NULL;
-    for (size_t i = facts->slot; bound != NULL && i < facts->hop_count; i++) {
+    const struct xb_link_facts *facts = &verdict->facts;
+    const struct xb_limit *bound = bound_of(&verdict->limits, code);
+    const struct xb_link_was *was = &verdict->limits.was;
+    bool is_width = bound == &verdict->limits.width;
+    bool is_link = is_width || bound == &verdict->limits.generation;
+    if (!is_link &&
+        (level == XB_LEVEL_CRITICAL || (bound != NULL && !bound->is_set && was->nvlinks == 0)))
+        return NULL;
+    for (size_t i = facts->slot; is_link && i < facts->hop_count; i++) {
         const struct xb_link_hop *hop = &facts->hops[i];
-        const struct xb_lanes was = verdict->limits.was.load;
-        bool is_width = bound == &verdict->limits.width;
         unsigned has = is_width ? hop->load.width : xb_pcie_generation(hop->load.speed_gts);
         unsigned least = bound->is_set ? (unsigned)bound->value
-                         : is_width    ? was.width
-                                       : xb_pcie_generation(was.speed_gts);
+                         : is_width    ? was->load.width
+                                       : xb_pcie_generation(was->load.speed_gts);
         if (!hop->on_package && hop->load.width > 0 && (least == 0 || has < least))
             return NULL;
     }
@@ -115,32 +127,31 @@ const char *xb_why_accepted(struct xb_verdict *verdict, enum xb_level level, con
 bool xb_link_accepted_text(const struct xb_link_report *report, struct xb_words *words)
 {
     *words = (struct xb_words){.length = 0};
-    for (size_t at = 0; at < report->device_count * XB_FINDINGS; at++) {
-        const size_t place = at / XB_FINDINGS, index = at % XB_FINDINGS;
-        const struct xb_findings *own = &report->verdicts[place].found;
-        const struct xb_finding *finding = &own->reasons[index];
-        char begin[200];
-        size_t count = 0;
-        if (index >= own->reason_count || finding->accepted == NULL)
-            continue;
-        snprintf(begin, sizeof begin, "%s: %s (GPU ", finding->code, finding->accepted);
-        if (strstr(words->text, begin) != NULL) /* it is said already */
-            continue;
-        xb_words_add(words, "%s%s", words->length > 0 ? "; " : "", begin);
-        for (size_t i = place; i < report->device_count; i++)
-            XB_EACH (other, report->verdicts[i].found.reasons,
-                     report->verdicts[i].found.reason_count)
-                if (other->accepted != NULL && strcmp(other->code, finding->code) == 0 &&
-                    strcmp(other->accepted, finding->accepted) == 0) {
-                    xb_words_add(words, "%s%u", count++ > 0 ? ", " : "",
-                                 report->devices[i].info.index);
-                    break;
-                }
-        const char *end = finding->text, *next = end; /* of what was seen; what to do is behind */
-        while ((next = strstr(next + 1, ": ")) != NULL)
-            end = next;
-        xb_words_add(words, ": %.*s)", end > finding->text ? (int)(end - finding->text) : -1,
-                     finding->text);
-    }
+    XB_EACH (verdict, report->verdicts, report->device_count)
+        XB_EACH (finding, verdict->found.reasons, verdict->found.reason_count) {
+            const char *separator = "", *end = finding->text, *next = end;
+            char begin[200];
+            if (finding->accepted == NULL)
+                continue;
+            snprintf(begin, sizeof begin, "%s: %s (GPU ", finding->code, finding->accepted);
+            if (strstr(words->text, begin) != NULL) /* it is said already */
+                continue;
+            xb_words_add(words, "%s%s", words->length > 0 ? "; " : "", begin);
+            for (size_t i = 0; i < report->device_count * XB_FINDINGS; i++) {
+                const struct xb_findings *found = &report->verdicts[i / XB_FINDINGS].found;
+                const struct xb_finding *other = &found->reasons[i % XB_FINDINGS];
+                if (i % XB_FINDINGS >= found->reason_count || other->accepted == NULL ||
+                    strcmp(other->code, finding->code) != 0 ||
+                    strcmp(other->accepted, finding->accepted) != 0)
+                    continue;
+                xb_words_add(words, "%s%u", separator, report->devices[i / XB_FINDINGS].info.index);
+                separator = ", ";
+                i |= XB_FINDINGS - 1; /* each GPU once */
+            }
+            while ((next = strstr(next + 1, ": ")) != NULL) /* what to do is behind the last */
+                end = next;
+            xb_words_add(words, ": %.*s)", end > finding->text ? (int)(end - finding->text) : -1,
+                         finding->text);
+        }
     return words->length > 0;
 }

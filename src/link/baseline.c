@@ -107,8 +107,8 @@ void xb_baseline_tell(struct xb_link_report *now, const char *path, struct xb_li
                    sizeof rows[3]);
     }
     for (size_t i = 0; i < 4; i++)
-        if (rows[i][1] != NULL && rows[i][2] != NULL && rows[i][2][0] != '\0' &&
-            strcmp(rows[i][1], rows[i][2]) != 0)
+        if (rows[i][1] != NULL && rows[i][1][0] != '\0' && rows[i][2] != NULL &&
+            rows[i][2][0] != '\0' && strcmp(rows[i][1], rows[i][2]) != 0)
             xb_words_add(&words, "%s%s %s, now %s", words.length > 0 ? "; " : "", rows[i][0],
                          rows[i][1], rows[i][2]);
     now->then = (struct xb_link_then){

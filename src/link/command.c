@@ -72,8 +72,9 @@ static const struct xb_option option_limits = {
 static const struct xb_option option_accept = {
     XB_CHOICE("accept", "CODE=REASON"), .repeats = true, .selects = true,
     .help = "Accept what is so by design: a finding of that code is told with the reason, and no "
-            "longer counts. Give it once for each code. XB-LINK-WIDTH and XB-LINK-SPEED need "
-            "--expect or --baseline beside it, so that less is still found."};
+            "longer counts. Give it once for each code. XB-LINK-WIDTH, XB-LINK-SLOT and "
+            "XB-LINK-SPEED need --expect or --baseline beside it, XB-NVLINK-LINKS --min-peer or "
+            "--baseline, so that less is still found."};
 static const struct xb_option option_baseline = {
     XB_FILE("baseline", "FILE"),
     .help = "Compare with what the node was when it was accepted: a file that --json wrote then, "
@@ -110,7 +111,7 @@ struct command {
     uint64_t count; /* 0: not given */
     double deadline;
     enum format format;
-    char line[512]; /* as the user called it, cut to this */
+    struct xb_words line; /* as a shell takes it again */
     const struct xb_config *config;
     struct xb_limits_file *file;
     struct xb_link_file then;
@@ -171,8 +172,7 @@ static enum xb_status read_accepted(const struct command *command, struct xb_lin
         status = xb_accept(code, is != NULL ? is + 1 : "", XB_LIMIT_COMMAND_LINE, limits, &detail);
     }
     if (status == XB_OK && command->baseline == NULL)
-        status = xb_accept_check(limits, "give --expect, such as --expect gen4x8, or --baseline",
-                                 &detail);
+        status = xb_accept_check(limits, XB_LIMIT_COMMAND_LINE, &detail);
     return status == XB_OK ? XB_OK : XB_FAIL(error, status, "--accept: %s", detail.message);
 }
 
@@ -211,6 +211,7 @@ static enum xb_status read_baseline(struct command *command, struct xb_error *er
 
 /* Shorter turns of load have hardly a reading. */
 #define SHORTEST_SOAK_S 10.0
+#define LONGEST_SOAK_S (7 * 86400.0)
 
 static enum xb_status prepare(struct command *command, struct xb_error *error)
 {
@@ -218,8 +219,10 @@ static enum xb_status prepare(struct command *command, struct xb_error *error)
     struct xb_link_limits *limits = &session->limits;
     xb_config_fill(command->config, session_fields, session);
     session->sysfs = XB_PCI_DEVICES;
-    if (session->duration > 0 && session->duration < SHORTEST_SOAK_S)
-        return XB_FAIL(error, XB_ERR_USAGE, "--duration: give %.0fs or more", SHORTEST_SOAK_S);
+    if (session->duration > 0 &&
+        (session->duration < SHORTEST_SOAK_S || session->duration > LONGEST_SOAK_S))
+        return XB_FAIL(error, XB_ERR_USAGE, "--duration: give %.0fs to %.0fh", SHORTEST_SOAK_S,
+                       LONGEST_SOAK_S / 3600);
     session->spacing = 1;
     XB_TRY(xb_backend_check_name(session->backend_name, error));
     XB_TRY(xb_node_check(error));
@@ -292,7 +295,7 @@ static int report(struct command *command, bool done)
                                     .backend =
                                         session->backend != NULL ? session->backend->name : NULL,
                                     .probe = session->probe,
-                                    .command = command->line,
+                                    .command = command->line.text,
                                     .no_pairs = session->no_pairs,
                                     .attempts_allowed = (unsigned)session->attempts,
                                     .deadline = command->deadline,
@@ -336,14 +339,28 @@ static int fail(const struct xb_error *error)
     return XB_LEVEL_UNKNOWN;
 }
 
+/* Adds a word of the command line, quoted where a shell would read it otherwise. */
+static void add_word(struct xb_words *line, const char *word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                "0123456789-_=+,./:@%";
+    const char *quote = word[strspn(word, plain)] != '\0' || word[0] == '\0' ? "'" : "";
+    xb_words_add(line, " %s", quote);
+    for (; *word != '\0'; word++)
+        if (*word == '\'')
+            xb_words_add(line, "'\\''");
+        else
+            xb_words_add(line, "%c", *word);
+    xb_words_add(line, "%s", quote);
+}
+
 static int run(struct xb_config *config, char *const *words)
 {
     struct command command = {.config = config, .began = xb_clock_now()};
     struct xb_error error;
-    size_t length = (size_t)snprintf(command.line, sizeof command.line, "xferbench");
-    for (; *words != NULL && length < sizeof command.line; words++)
-        length +=
-            (size_t)snprintf(command.line + length, sizeof command.line - length, " %s", *words);
+    xb_words_add(&command.line, "xferbench");
+    for (; *words != NULL; words++)
+        add_word(&command.line, *words);
     xb_config_fill(config, fields, &command);
     answers_in = command.format;
     enum xb_status status = xb_link_session_open(&command.session, &error);

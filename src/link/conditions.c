@@ -157,14 +157,7 @@ static void tell(const struct view *view, struct xb_link_conditions *told)
         told->received = received / seconds;
         told->retrains = last->retrains > first->retrains ? last->retrains - first->retrains : 0;
     }
-    if (view->clocks.clocks_known) {
-        told->memory_mhz = view->clocks.memory_clock_mhz;
-        told->memory_best_mhz = view->clocks.memory_clock_best_mhz;
-        told->sm_mhz = view->clocks.sm_clock_mhz;
-        told->sm_best_mhz = view->clocks.sm_clock_best_mhz;
-    }
-    told->slowed_by_hardware = view->clocks.slowed_by_hardware;
-    memcpy(told->throttle, view->clocks.throttle, sizeof told->throttle);
+    told->clocks = view->clocks;
 }
 
 void xb_conditions_close(struct xb_conditions *conditions, struct xb_link_conditions told[2])

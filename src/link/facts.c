@@ -117,11 +117,8 @@ static void count_errors(const struct xb_link_attempt *attempt, struct xb_link_f
     }
 }
 
-const struct xb_nvlink_counter_names xb_nvlink_counters[XB_NVLINK_COUNTERS] = {
-    [XB_NVLINK_REPLAYS] = {"replays", "replay", "replays"},
-    [XB_NVLINK_RECOVERIES] = {"recoveries", "recovery", "recoveries"},
-    [XB_NVLINK_FAILED_RECOVERIES] = {"failed_recoveries", "failed recovery", "failed recoveries"},
-    [XB_NVLINK_CRC_ERRORS] = {"crc_errors", "CRC error", "CRC errors"}};
+#define NAMES(counter, key, one, many) [XB_NVLINK_##counter] = {key, one, many},
+const struct xb_nvlink_counter_names xb_nvlink_counters[] = {XB_EACH_NVLINK_COUNTER(NAMES)};
 
 void xb_nvlink_facts_add(struct xb_nvlink_facts *facts, const struct xb_device_health *before,
                          const struct xb_device_health *after, double seconds)

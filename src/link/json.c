@@ -107,6 +107,12 @@ typedef struct xb_link_pair pair;
 typedef struct xb_pair_verdict pair_verdict;
 typedef struct xb_device_info info;
 typedef struct xb_link_report report;
+typedef struct xb_lanes lanes;
+typedef struct xb_soak_range range;
+typedef struct xb_soak_hop soak_hop;
+typedef struct xb_soak_reason throttle;
+typedef struct xb_soak_device soaked;
+typedef struct xb_link_soak soak;
 
 static const char *level_word(int level)
 {
@@ -184,17 +190,13 @@ static const struct xb_field load_fields[] = {
 static const struct xb_field pcie_counter_fields[] = {XB_EACH_PCIE_COUNTER(PCIE_COUNTER)
                                                           XB_FIELDS_END};
 
-#define NVLINK_COUNTER(key, counter)                                                               \
+#define NVLINK_COUNTER(counter, key, one, many)                                                    \
     XB_FIELD(key, COUNTER, nvlink, counts[XB_NVLINK_##counter],                                    \
-             XB_KNOWN(nvlink, counted[XB_NVLINK_##counter]))
+             XB_KNOWN(nvlink, counted[XB_NVLINK_##counter])),
 static const struct xb_field nvlink_fields[] = {
     XB_FIELD("active", FLAG, nvlink, active),
     XB_FIELD("rate_bytes_per_second", DOUBLE, nvlink, rate, XB_RATE),
-    NVLINK_COUNTER("replays", REPLAYS),
-    NVLINK_COUNTER("recoveries", RECOVERIES),
-    NVLINK_COUNTER("failed_recoveries", FAILED_RECOVERIES),
-    NVLINK_COUNTER("crc_errors", CRC_ERRORS),
-    XB_FIELDS_END};
+    XB_EACH_NVLINK_COUNTER(NVLINK_COUNTER) XB_FIELDS_END};
 
 /* Those that are known, each with its number. */
 static void write_nvlinks(struct xb_json *json, const struct xb_field *field, const void *from)
@@ -257,12 +259,13 @@ static const struct xb_field conditions_fields[] = {
              XB_KNOWN(conditions, traffic_known)),
     XB_FIELD("received_bytes_per_second", DOUBLE, conditions, received,
              XB_KNOWN(conditions, traffic_known)),
-    XB_FIELD("memory_clock_mhz", UNSIGNED, conditions, memory_mhz, XB_NULL_IF_EMPTY),
-    XB_FIELD("memory_clock_best_mhz", UNSIGNED, conditions, memory_best_mhz, XB_NULL_IF_EMPTY),
-    XB_FIELD("sm_clock_mhz", UNSIGNED, conditions, sm_mhz, ADDED),
-    XB_FIELD("sm_clock_best_mhz", UNSIGNED, conditions, sm_best_mhz, ADDED),
-    XB_FIELD("slowed_by_hardware", FLAG, conditions, slowed_by_hardware),
-    XB_FIELD("throttle", TEXT, conditions, throttle),
+    XB_FIELD("memory_clock_mhz", UNSIGNED, conditions, clocks.memory_clock_mhz, XB_NULL_IF_EMPTY),
+    XB_FIELD("memory_clock_best_mhz", UNSIGNED, conditions, clocks.memory_clock_best_mhz,
+             XB_NULL_IF_EMPTY),
+    XB_FIELD("sm_clock_mhz", UNSIGNED, conditions, clocks.sm_clock_mhz, ADDED),
+    XB_FIELD("sm_clock_best_mhz", UNSIGNED, conditions, clocks.sm_clock_best_mhz, ADDED),
+    XB_FIELD("slowed_by_hardware", FLAG, conditions, clocks.slowed_by_hardware),
+    XB_FIELD("throttle", TEXT, conditions, clocks.throttle),
     XB_FIELD("retrains", COUNTER, conditions, retrains, XB_KNOWN(conditions, traffic_known)),
     XB_FIELD("memory_is_far", FLAG, conditions, memory_is_far),
     XB_FIELD("mean_bytes_per_second", DOUBLE, conditions, mean, XB_RATE),
@@ -445,4 +448,101 @@ const struct xb_field xb_link_report_fields[] = {
     XB_FIELD("hypervisor", TEXT, report, platform.hypervisor, ADDED),
     XB_FIELD("aspm_policy", TEXT, report, platform.aspm_policy, ADDED),
     XB_PART("baseline", then_fields, XB_KNOWN(report, then.known), .flags = XB_FIELD_ADDED),
+    XB_FIELDS_END};
+
+/* ---- the member `soak` ---- */
+
+static const struct xb_field range_fields[] = {XB_FIELD("readings", UNSIGNED, range, count),
+                                               XB_FIELD("min", DOUBLE, range, least),
+                                               XB_FIELD("mean", DOUBLE, range, mean),
+                                               XB_FIELD("max", DOUBLE, range, most),
+                                               XB_FIELD("first", DOUBLE, range, first),
+                                               XB_FIELD("last", DOUBLE, range, last),
+                                               XB_FIELD("min_in_minute", UNSIGNED, range, least_in),
+                                               XB_FIELDS_END};
+
+#define RANGE(key, quantity)                                                                       \
+    XB_OBJECT(key, soaked, ranges[quantity], range_fields, XB_NEEDS(soaked, ranges[quantity].count))
+
+static const struct xb_field lanes_fields[] = {XB_FIELD("speed_gts", DOUBLE, lanes, speed_gts),
+                                               XB_FIELD("width", UNSIGNED, lanes, width),
+                                               XB_FIELDS_END};
+
+#define LANES(key, member)                                                                         \
+    XB_OBJECT(key, soak_hop, member, lanes_fields, XB_NEEDS(soak_hop, member.width))
+
+static const struct xb_field soak_hop_fields[] = {
+    XB_FIELD("lower", ADDRESS, soak_hop, lower),
+    LANES("most", most),
+    LANES("least", least),
+    XB_FIELD("least_in_minute", UNSIGNED, soak_hop, least_in),
+    XB_FIELD("readings", UNSIGNED, soak_hop, readings),
+    XB_FIELD("reduced", UNSIGNED, soak_hop, reduced),
+    LANES("least_at_rest", rest_least),
+    XB_FIELD("changes_at_rest", UNSIGNED, soak_hop, rest_changes),
+    XB_FIELDS_END};
+
+static const struct xb_field throttle_fields[] = {XB_FIELD("reason", TEXT, throttle, words),
+                                                  XB_FIELD("readings", UNSIGNED, throttle, looks),
+                                                  XB_FIELDS_END};
+
+#define PCIE_RISE(counter, key, words, judged)                                                     \
+    XB_FIELD(key, COUNTER, soaked, facts.rises[XB_PCIE_##counter],                                 \
+             XB_KNOWN(soaked, facts.counted[XB_PCIE_##counter])),
+#define AER(member)                                                                                \
+    XB_FIELD("aer_" #member, COUNTER, soaked, facts.errors.member,                                 \
+             XB_KNOWN(soaked, facts.errors.known))
+#define NVLINK_RISE(counter, key, one, many)                                                       \
+    XB_FIELD("nvlink_" key, COUNTER, soaked, facts.nvlinks.rises[XB_NVLINK_##counter],             \
+             XB_KNOWN(soaked, facts.nvlinks.counted[XB_NVLINK_##counter])),
+static const struct xb_field event_fields[] = {
+    XB_FIELD("seconds", DOUBLE, soaked, load_seconds),
+    XB_EACH_PCIE_COUNTER(PCIE_RISE)
+        XB_FIELD("replays", COUNTER, soaked, facts.replays, XB_KNOWN(soaked, facts.replays_known)),
+    AER(correctable),
+    AER(nonfatal),
+    AER(fatal),
+    XB_EACH_NVLINK_COUNTER(NVLINK_RISE) XB_FIELDS_END};
+
+static const struct xb_field rest_fields[] = {
+    XB_FIELD("rests", UNSIGNED, soaked, rests),
+    XB_FIELD("seconds", DOUBLE, soaked, rest_seconds),
+    XB_FIELD("retrains", COUNTER, soaked, rest_retrains, XB_KNOWN(soaked, rest_counted)),
+    XB_FIELD("rests_with_retrains", UNSIGNED, soaked, restless, XB_KNOWN(soaked, rest_counted)),
+    XB_FIELD("errors", COUNTER, soaked, rest_errors),
+    XB_FIELDS_END};
+
+static const struct xb_field before_fields[] = {
+    XB_FIELD("h2d_bytes_per_second", DOUBLE, soaked, before[XB_TO_GPU], XB_RATE),
+    XB_FIELD("d2h_bytes_per_second", DOUBLE, soaked, before[XB_BACK], XB_RATE), XB_FIELDS_END};
+
+static const struct xb_field soaked_fields[] = {
+    RANGE("h2d_bytes_per_second", XB_SOAK_TO_GPU),
+    RANGE("d2h_bytes_per_second", XB_SOAK_BACK),
+    RANGE("beside_kernels_bytes_per_second", XB_SOAK_KERNELS),
+    RANGE("to_peer_bytes_per_second", XB_SOAK_PEER),
+    RANGE("temperature_c", XB_SOAK_TEMPERATURE),
+    RANGE("power_w", XB_SOAK_POWER),
+    RANGE("sm_clock_mhz", XB_SOAK_SM_CLOCK),
+    RANGE("memory_clock_mhz", XB_SOAK_MEMORY_CLOCK),
+    XB_ITEMS("hops", soaked, hops, hop_count, XB_PCIE_HOPS, soak_hop_fields),
+    XB_PART("events", event_fields),
+    XB_PART("rest", rest_fields),
+    XB_FIELD("throttle_readings", UNSIGNED, soaked, looks),
+    XB_FIELD("slowed_by_hardware", UNSIGNED, soaked, slowed),
+    XB_ITEMS("throttle", soaked, reasons, reason_count, XB_SOAK_REASONS, throttle_fields),
+    XB_FIELD("verified", UNSIGNED, soaked, verified),
+    XB_FIELD("wrong", UNSIGNED, soaked, wrong),
+    XB_FIELD("failure", TEXT, soaked, failure, XB_NULL_IF_EMPTY),
+    XB_FIELD("gone", FLAG, soaked, gone),
+    XB_PART("first_test", before_fields),
+    XB_FIELDS_END};
+
+const struct xb_field xb_link_soak_fields[] = {
+    XB_FIELD("asked_s", DOUBLE, soak, asked),
+    XB_FIELD("took_s", DOUBLE, soak, took),
+    XB_FIELD("minutes", UNSIGNED, soak, minutes),
+    XB_FIELD("ended", FLAG, soak, ended),
+    XB_FIELD("left_out", TEXT, soak, left_out, XB_NULL_IF_EMPTY),
+    XB_LIST("devices", soak, devices, device_count, XB_RUN_DEVICES, soaked_fields),
     XB_FIELDS_END};

@@ -112,7 +112,7 @@ static void read_accepted(struct xb_json_reader *reader, const cJSON *object,
             xb_accept(item->string, reason, XB_LIMIT_FILE, limits, &detail) != XB_OK)
             xb_json_refuse(reader, NULL, "%s", detail.message);
     }
-    if (xb_accept_check(limits, "set \"expect\" beside it, such as \"gen4x8\"", &detail) != XB_OK)
+    if (xb_accept_check(limits, XB_LIMIT_FILE, &detail) != XB_OK)
         xb_json_refuse(reader, NULL, "%s", detail.message);
     xb_place_leave(&reader->place, outer);
 }

@@ -10,6 +10,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Not in files of before, and null where it is not known. */
+#define ADDED (XB_FIELD_ADDED | XB_FIELD_EMPTY_IS_NULL)
+
 /* The index of one of `count` things; null, read as 0, if there are none. */
 static size_t get_index_of(struct xb_json_reader *reader, const cJSON *object, const char *key,
                            size_t count)
@@ -80,13 +83,6 @@ static void read_pair(struct xb_json_reader *reader, const cJSON *object, size_t
     xb_place_leave(&reader->place, outer);
 }
 
-/* NULL for null; it must be there. */
-static const char *keep_known(struct xb_json_reader *reader, const cJSON *object, const char *key)
-{
-    const char *text = xb_json_get_known_text(reader, object, key);
-    return text != NULL ? xb_fields_keep_text(reader, text) : NULL;
-}
-
 static void check_launcher(struct xb_json_reader *reader, const cJSON *root)
 {
     const cJSON *object = xb_json_get_known_object(reader, root, "launcher");
@@ -100,31 +96,40 @@ static void check_launcher(struct xb_json_reader *reader, const cJSON *root)
     xb_place_leave(&reader->place, outer);
 }
 
-static double read_time(struct xb_json_reader *reader, const cJSON *object, const char *key)
+static void read_time(struct xb_json_reader *reader, const cJSON *object,
+                      const struct xb_field *field, void *to)
 {
-    const char *text = xb_json_get_optional_text(reader, object, key);
+    const char *text = xb_json_get_optional_text(reader, object, field->key);
     struct xb_error cause;
-    double when = 0;
-    if (text != NULL && xb_day_time_parse(text, &when, &cause) != XB_OK)
-        xb_json_refuse(reader, key, "must be a time, such as 2026-11-23T06:40:00.5Z");
-    return when;
+    if (text != NULL &&
+        xb_day_time_parse(text, (double *)((char *)to + field->offset), &cause) != XB_OK)
+        xb_json_refuse(reader, field->key, "must be a time, such as 2026-11-23T06:40:00.5Z");
 }
 
-static void read_start(struct xb_json_reader *reader, const cJSON *root, struct xb_start *start)
-{
-    const cJSON *object = xb_json_get_object(reader, root, "start");
-    size_t outer = xb_place_enter(&reader->place, "start");
-    start->asked = read_time(reader, object, "asked");
-    start->began = read_time(reader, object, "began");
-    const cJSON *clock = xb_json_get_object(reader, object, "clock");
-    size_t inner = xb_place_enter(&reader->place, "clock");
-    start->clock.is_synchronised =
-        xb_json_get_known_flag(reader, clock, "synchronised", &start->clock.is_known);
-    double clock_error = xb_json_get_optional_number(reader, clock, "error_s", DBL_MAX);
-    start->clock.error_s = isnan(clock_error) ? 0 : clock_error;
-    xb_place_leave(&reader->place, inner);
-    xb_place_leave(&reader->place, outer);
-}
+/* What is read of members that the tables of a record write. */
+typedef struct xb_link_report node;
+typedef struct xb_start begin;
+static const struct xb_field tool_fields[] = {
+    XB_FIELD("version", STRING, node, version, XB_TEXT_OR_NULL), XB_FIELDS_END};
+static const struct xb_field host_fields[] = {
+    XB_FIELD("hostname", STRING, node, hostname, XB_TEXT_OR_NULL),
+    XB_FIELD("node", STRING, node, node, XB_TEXT_OR_NULL),
+    XB_FIELD("kernel", STRING, node, kernel, .flags = ADDED), XB_FIELDS_END};
+static const struct xb_field clock_fields[] = {
+    XB_FIELD("synchronised", FLAG, begin, clock.is_synchronised, XB_KNOWN(begin, clock.is_known)),
+    XB_FIELD("error_s", DOUBLE, begin, clock.error_s, .flags = ADDED), XB_FIELDS_END};
+static const struct xb_field start_fields[] = {
+    XB_CUSTOM("asked", NULL, read_time, XB_AT(begin, asked), .flags = ADDED),
+    XB_CUSTOM("began", NULL, read_time, XB_AT(begin, began), .flags = ADDED),
+    XB_PART("clock", clock_fields), XB_FIELDS_END};
+static const struct xb_field root_fields[] = {
+    XB_PART("tool", tool_fields),
+    XB_FIELD("timestamp", STRING, node, written, XB_TEXT_OR_NULL),
+    XB_PART("host", host_fields),
+    XB_FIELD("command", STRING, node, command, XB_TEXT_OR_NULL),
+    XB_FIELD("elapsed_s", DOUBLE, node, elapsed, .flags = ADDED), /* early files lack it */
+    XB_FIELD("pairs_not_tested", STRING, node, no_pairs, XB_TEXT_OR_NULL),
+    XB_FIELDS_END};
 
 /* As many as the array under that key has items, in the file's memory. */
 static void *room(struct xb_json_reader *reader, const cJSON *root, const char *key, size_t most,
@@ -149,28 +154,13 @@ enum xb_status xb_link_report_of_tree(const char *path, const cJSON *root,
         xb_json_refuse(&reader, "schema_version",
                        "%u was written by a newer xferbench than this one, which reads 1",
                        (unsigned)version);
-    const cJSON *tool = xb_json_get_object(&reader, root, "tool");
-    size_t outer = xb_place_enter(&reader.place, "tool");
-    report->version = keep_known(&reader, tool, "version");
-    xb_place_leave(&reader.place, outer);
-    report->written = keep_known(&reader, root, "timestamp");
-    const cJSON *host = xb_json_get_object(&reader, root, "host");
-    outer = xb_place_enter(&reader.place, "host");
-    report->hostname = keep_known(&reader, host, "hostname");
-    report->node = keep_known(&reader, host, "node");
-    (void)xb_json_get_known_text(&reader, host, "node_named_by");
-    const char *kernel = xb_json_get_optional_text(&reader, host, "kernel");
-    report->kernel = kernel != NULL ? xb_fields_keep_text(&reader, kernel) : NULL;
-    xb_place_leave(&reader.place, outer);
+    xb_fields_read(&reader, root, root_fields, report);
     check_launcher(&reader, root);
-    read_start(&reader, root, start);
+    xb_fields_read_object(&reader, root, "start", start_fields, start);
     report->start = start;
     if (xb_json_get_known_object(&reader, root, "backend") != NULL)
         xb_fields_read_object(&reader, root, "backend", xb_link_backend_fields, report);
-    report->command = keep_known(&reader, root, "command");
     xb_fields_read(&reader, root, xb_link_report_fields, report);
-    double elapsed = xb_json_get_optional_number(&reader, root, "elapsed_s", DBL_MAX);
-    report->elapsed = isnan(elapsed) ? 0 : elapsed; /* early files do not have it */
     report->devices = room(&reader, root, "devices", XB_RUN_DEVICES, sizeof *report->devices);
     report->verdicts = room(&reader, root, "devices", XB_RUN_DEVICES, sizeof *report->verdicts);
     report->device_count =
@@ -187,7 +177,6 @@ enum xb_status xb_link_report_of_tree(const char *path, const cJSON *root,
         room(&reader, root, "pairs", XB_LINK_PAIRS, sizeof *report->pair_verdicts);
     report->pair_count =
         xb_fields_read_each(&reader, root, "pairs", XB_LINK_PAIRS, read_pair, report);
-    report->no_pairs = keep_known(&reader, root, "pairs_not_tested");
     if (!xb_json_failed(&reader))
         return XB_OK;
     xb_link_file_free(file);

@@ -164,6 +164,9 @@ void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
 void xb_link_table_soak(FILE *stream, const struct xb_link_report *report);
 /* A row of that table, or without ranges its titles: "54.1-55.2 ...". Returns it. */
 #define XB_SOAK_ROW 72
+/* "30 s", "3 min", "12 h", in memory that lasts as long as the block in which it stands. */
+#define XB_SOAK_TIME(seconds) xb_soak_time((seconds), (char[24]){0})
+const char *xb_soak_time(double seconds, char text[24]);
 const char *xb_soak_row(const struct xb_soak_range *ranges, char row[XB_SOAK_ROW]);
 
 /* ---- what `xferbench link --json` wrote, read back ---- */

@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 /* How long a process that is done may take to leave: drivers take their time. */
 #define LEAVE_S 1.0
@@ -213,12 +212,11 @@ static void test_devices(struct xb_link_session *session)
                 continue;
             /* What slows a host down passes, often within seconds: attempts of a slow device begin
              * 1 s after the last one's end, then 2 s, 4 s, as far as time allows. */
-            const struct timespec glance = {.tv_nsec = 20000000};
             double now = xb_clock_now();
             double until = fmin(turns[i].end + ldexp(session->spacing, (int)round - 1),
                                 now + (session->deadline - now) / 4);
-            while (turns[i].slow && xb_clock_now() < until && !xb_link_time_is_up(session))
-                (void)nanosleep(&glance, NULL);
+            if (turns[i].slow)
+                xb_link_sleep_until(session, until);
             test_once(session, &session->devices[i], &turns[i]);
         }
     }
@@ -236,11 +234,6 @@ struct round {
     size_t row_count, taken; /* how many rows of the run were looked at, and pairs have theirs */
 };
 
-static unsigned index_of(const struct xb_link_session *session, size_t place)
-{
-    return session->devices[place].info.index;
-}
-
 /* Finds the pairs of the session's devices, or why none is tested. XB_ERR_USAGE where a least
  * bandwidth of pairs is asked for and none can be tested. */
 static enum xb_status find_pairs(struct xb_link_session *session, struct xb_error *error)
@@ -256,8 +249,8 @@ static enum xb_status find_pairs(struct xb_link_session *session, struct xb_erro
     else if (count > 1 && backend->peer_info == NULL)
         snprintf(text, size, "the %s backend has no copies between devices", backend->name);
     else if (count > 1 &&
-             backend->peer_info(session->driver, index_of(session, 0), index_of(session, 1), &info,
-                                &detail) == XB_ERR_UNSUPPORTED)
+             backend->peer_info(session->driver, xb_link_index(session, 0),
+                                xb_link_index(session, 1), &info, &detail) == XB_ERR_UNSUPPORTED)
         snprintf(text, size, "%.*s", (int)size - 1, detail.message);
     if (text[0] != '\0' && session->limits.min_peer.is_set)
         return XB_FAIL(error, XB_ERR_USAGE, "--min-peer: no pair is tested: %.400s", text);
@@ -292,8 +285,8 @@ static bool begin_attempt(const struct round *round, struct xb_link_pair *pair)
     struct xb_pair_attempt *attempt = &pair->attempts[pair->attempt_count];
     const struct xb_backend *backend = round->session->backend;
     struct xb_driver *driver = round->session->driver;
-    unsigned from = index_of(round->session, pair->from);
-    unsigned to = index_of(round->session, pair->to);
+    unsigned from = xb_link_index(round->session, pair->from);
+    unsigned to = xb_link_index(round->session, pair->to);
     struct xb_error error;
     memset(attempt, 0, sizeof *attempt);
     attempt->reach_known = backend->peer_info(driver, from, to, &attempt->there, &error) == XB_OK &&
@@ -327,15 +320,6 @@ static void take_rows(void *argument, const struct xb_run *run)
             take_result(round, &run->results[round->row_count]);
 }
 
-static void ignore_progress(void *argument, const struct xb_run *run, size_t samples,
-                            double bandwidth)
-{
-    (void)argument;
-    (void)run;
-    (void)samples;
-    (void)bandwidth;
-}
-
 /* Copies between all pairs of the round. */
 static void copy_all(struct round *round)
 {
@@ -343,12 +327,11 @@ static void copy_all(struct round *round)
     FILE *stream = xb_memory_text_begin(&names);
     struct xb_link_run run;
     struct xb_error error;
-    const struct xb_run_observer observer = {
-        .progress = ignore_progress, .finished = take_rows, .argument = round};
+    const struct xb_run_observer observer = {.finished = take_rows, .argument = round};
     for (size_t i = 0; i < round->count; i++)
         fprintf(stream, "%s%u:%u", i > 0 ? "," : "",
-                index_of(round->session, round->pairs[i]->from),
-                index_of(round->session, round->pairs[i]->to));
+                xb_link_index(round->session, round->pairs[i]->from),
+                xb_link_index(round->session, round->pairs[i]->to));
     xb_memory_text_end(&names);
     round->row_count = round->taken = 0;
     enum xb_status status = xb_link_run_plan(round->session, peer_copies, names.text, &run, &error);
@@ -389,7 +372,7 @@ static void test_pairs(struct xb_link_session *session)
         return;
     take_all(&round);
     for (size_t i = 0; i < session->device_count; i++)
-        xb_health_read(session->driver, index_of(session, i), XB_HEALTH_ALL,
+        xb_health_read(session->driver, xb_link_index(session, i), XB_HEALTH_ALL,
                        &session->devices[i].peers.before);
     while (round.count > 0 && !xb_link_time_is_up(session)) {
         size_t asked = round.count;
@@ -402,7 +385,7 @@ static void test_pairs(struct xb_link_session *session)
         /* These readings tell of the time since `begin`, which was not after those before. */
         for (size_t i = 0; i < session->device_count; i++) {
             struct xb_device_health health = {0};
-            xb_health_read(session->driver, index_of(session, i), XB_HEALTH_ALL, &health);
+            xb_health_read(session->driver, xb_link_index(session, i), XB_HEALTH_ALL, &health);
             xb_link_session_lock(session);
             session->devices[i].peers.known = true;
             session->devices[i].peers.after = health;
@@ -474,12 +457,20 @@ static void soak(struct xb_link_session *session, int channel)
             for (size_t way = 0; way < XB_LINK_WAYS; way++)
                 kept->before[way] = fmax(kept->before[way], attempt->rates[way]);
         }
+        xb_nvlink_facts_add(&kept->facts.nvlinks, &device->peers.before, &device->peers.after,
+                            device->peers.seconds);
         *device =
             (struct xb_link_device){.info = device->info, .setup = device->setup, .cut = true};
     }
-    for (size_t i = 0; i < session->pair_count; i++)
-        session->pairs[i] = (struct xb_link_pair){
-            .from = session->pairs[i].from, .to = session->pairs[i].to, .cut = true};
+    XB_EACH (pair, session->pairs, session->pair_count) {
+        XB_EACH (attempt, pair->attempts, XB_ATTEMPTS(pair)) {
+            struct xb_link_attempt wrong = {.data_wrong = attempt->data_wrong};
+            memcpy(wrong.failure, attempt->failure, sizeof wrong.failure);
+            for (size_t end = 0; attempt->data_wrong && end < 2; end++)
+                xb_soak_add_attempt(&session->soaked[end == 0 ? pair->from : pair->to], &wrong, 0);
+        }
+        *pair = (struct xb_link_pair){.from = pair->from, .to = pair->to, .cut = true};
+    }
     xb_link_session_unlock(session);
     test(session, session->deadline - MARGIN_S);
 }
@@ -529,7 +520,7 @@ static int work(void *argument, int channel)
         xb_link_session_unlock(session);
         xb_link_run_free(&run);
         for (size_t i = 0; session->backend->device_setup != NULL && i < session->device_count; i++)
-            session->backend->device_setup(session->driver, index_of(session, i),
+            session->backend->device_setup(session->driver, xb_link_index(session, i),
                                            &session->devices[i].setup);
         if (status == XB_OK)
             status = xb_baseline_check(session, &error);

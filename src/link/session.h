@@ -55,6 +55,12 @@ void xb_link_session_lock(struct xb_link_session *session);
 void xb_link_session_unlock(struct xb_link_session *session);
 /* Whether a signal came, or the time after which nothing is begun. */
 bool xb_link_time_is_up(const struct xb_link_session *session);
+/* Does nothing until then, or until that. */
+void xb_link_sleep_until(const struct xb_link_session *session, double until);
+static inline unsigned xb_link_index(const struct xb_link_session *session, size_t place)
+{
+    return session->devices[place].info.index;
+}
 
 /* A run of one mode, with the options of the session. Release with xb_link_run_free, whatever
  * xb_link_run_plan returned. */
@@ -73,7 +79,7 @@ void xb_link_run_free(struct xb_link_run *run);
 
 /* Loads all devices for session->duration, minute after minute, into session->soak. The channel
  * gets a line of XB_SOAK_LINE bytes a minute, filled up with zeros, for the other process. */
-#define XB_SOAK_LINE 96
+#define XB_SOAK_LINE 128
 void xb_link_soak_run(struct xb_link_session *session, int channel);
 
 /* ---- what goes on beside the copies of a device ---- */

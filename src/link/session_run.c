@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* Whose holder died has the lock all the same: what it guards is written in whole steps. */
 void xb_link_session_lock(struct xb_link_session *session)
@@ -27,6 +28,13 @@ void xb_link_session_unlock(struct xb_link_session *session)
 bool xb_link_time_is_up(const struct xb_link_session *session)
 {
     return xb_clock_now() >= session->until || xb_interrupt_signal() != 0;
+}
+
+void xb_link_sleep_until(const struct xb_link_session *session, double until)
+{
+    const struct timespec glance = {.tv_nsec = 20000000};
+    while (xb_clock_now() < until && !xb_link_time_is_up(session))
+        (void)nanosleep(&glance, NULL);
 }
 
 enum xb_status xb_link_run_plan(const struct xb_link_session *session, const char *const *options,

@@ -9,10 +9,11 @@
 #include "base/memory.h"
 #include "base/text.h"
 
+#include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define MINUTE_S 60.0
 /* At the end of each minute nothing is copied for so long. What is counted after the first second
@@ -29,9 +30,8 @@ static const char *const peers[] = {
     "--mode=peer", "--peer-path=direct-write", "--by=engine", "--direction=bidir", "--pairs", NULL};
 
 /* What the line of a minute may end with: the gravest of what was noticed in it. */
-enum trouble { NONE, ERRORS, SLOWED, REDUCED, WRONG, GONE };
-static const char *const troubles[] = {"",           "errors",  "slowed down", "A LINK FELL",
-                                       "DATA WRONG", "GPU GONE"};
+enum trouble { NONE, SLOWED, REDUCED, WRONG, GONE };
+static const char *const troubles[] = {"", "slowed down", "A LINK FELL", "DATA WRONG", "GPU GONE"};
 
 struct soak {
     struct xb_link_session *session;
@@ -48,15 +48,10 @@ struct soak {
     struct xb_link_attempt *attempts; /* of each device */
 };
 
-static unsigned index_of(const struct soak *soak, size_t place)
-{
-    return soak->session->devices[place].info.index;
-}
-
 static size_t place_of(const struct soak *soak, unsigned index)
 {
     size_t i = 0;
-    while (index_of(soak, i) != index)
+    while (xb_link_index(soak->session, i) != index)
         i++;
     return i;
 }
@@ -77,7 +72,7 @@ static void read_all(struct soak *soak, bool before)
                           before ? &attempt->at_rest : &attempt->after);
         /* While copies cross PCIe, what is counted is read during the turn. */
         if (!soak->crosses_pcie)
-            xb_health_read(soak->session->driver, index_of(soak, i),
+            xb_health_read(soak->session->driver, xb_link_index(soak->session, i),
                            XB_HEALTH_COUNTERS | XB_HEALTH_NVLINKS,
                            before ? &attempt->health_before : &attempt->health_after);
     }
@@ -113,7 +108,7 @@ static void look(void *argument, const struct xb_run *run, size_t samples, doubl
         struct xb_soak_device *device = &soak->kept->devices[i];
         struct xb_run_device *where = &soak->run->devices[i];
         struct xb_device_health health;
-        xb_health_read(session->driver, index_of(soak, i),
+        xb_health_read(session->driver, xb_link_index(soak->session, i),
                        XB_HEALTH_COUNTERS | XB_HEALTH_CLOCKS | XB_HEALTH_POWER,
                        &health); /* not locked: it may hang */
         xb_link_session_lock(session);
@@ -165,7 +160,7 @@ static void take_row(struct soak *soak, const struct xb_result *result, bool wro
         note(soak, place, XB_SOAK_KERNELS, result->bandwidth.median / 2);
     for (size_t i = 0; i <= is_pair; i++) {
         struct xb_link_attempt *attempt = &soak->attempts[i == 0 ? place : peer];
-        attempt->data_wrong = result->row.verified == XB_VERIFIED_FALSE;
+        attempt->data_wrong = attempt->data_wrong || result->row.verified == XB_VERIFIED_FALSE;
         soak->kept->devices[i == 0 ? place : peer].verified +=
             result->row.verified == XB_VERIFIED_TRUE;
         if (result->row.status == XB_RESULT_ERROR && attempt->data_wrong == wrong)
@@ -241,8 +236,9 @@ static void load_pairs(struct soak *soak, double until)
         for (size_t one = 0; one < count; one++) {
             size_t other = xb_round_partner(count, round, one);
             if (one < other && can_meet(soak->session, one, other))
-                xb_words_add(&names, "%s%u:%u", names.length > 0 ? "," : "", index_of(soak, one),
-                             index_of(soak, other));
+                xb_words_add(&names, "%s%u:%u", names.length > 0 ? "," : "",
+                             xb_link_index(soak->session, one),
+                             xb_link_index(soak->session, other));
         }
         if (names.length > 0)
             load(soak, peers, names.text, begin + turn_s * (double)(round + 1));
@@ -251,21 +247,14 @@ static void load_pairs(struct soak *soak, double until)
 
 /* ---- at rest ---- */
 
-static void sleep_until(const struct xb_link_session *session, double until)
-{
-    const struct timespec glance = {.tv_nsec = 20000000};
-    while (xb_clock_now() < until && !xb_link_time_is_up(session))
-        (void)nanosleep(&glance, NULL);
-}
-
 static void rest(struct soak *soak, double until)
 {
     struct xb_link_session *session = soak->session;
     soak->crosses_pcie = false;
-    sleep_until(session, fmin(xb_clock_now() + SETTLE_S, until));
+    xb_link_sleep_until(session, fmin(xb_clock_now() + SETTLE_S, until));
     read_all(soak, true);
     const double begin = xb_clock_now();
-    sleep_until(session, until);
+    xb_link_sleep_until(session, until);
     if (xb_link_time_is_up(session))
         return;
     const double seconds = xb_clock_now() - begin;
@@ -311,14 +300,15 @@ void xb_link_soak_run(struct xb_link_session *session, int channel)
     char row[XB_SOAK_ROW];
     const double begin = xb_clock_now(), end = begin + session->duration;
     /* A last minute of less than 20 s is part of the one before. */
-    const unsigned minutes = (unsigned)fmax(session->duration / MINUTE_S + 2.0 / 3, 1);
+    const unsigned minutes =
+        (unsigned)fmin(fmax(session->duration / MINUTE_S + 2.0 / 3, 1), UINT_MAX);
     bool has_pairs = false;
     XB_EACH (pair, session->pairs, session->pair_count)
         has_pairs = has_pairs || can_meet(session, pair->from, pair->to);
     for (size_t i = 0; i < session->device_count; i++)
-        xb_words_add(&devices, "%s%u", i > 0 ? "," : "", index_of(&soak, i));
-    say(&soak, "Soak of %.3g min, a line a minute: from the lowest to the highest of %zu GPU%s\n",
-        session->duration / 60, session->device_count, XB_PLURAL(session->device_count));
+        xb_words_add(&devices, "%s%u", i > 0 ? "," : "", xb_link_index(session, i));
+    say(&soak, "Soak of %s, a line a minute: from the lowest to the highest of %zu GPU%s\n",
+        XB_SOAK_TIME(session->duration), session->device_count, XB_PLURAL(session->device_count));
     say(&soak, "MIN %s\n", xb_soak_row(NULL, row));
     while (soak.minute < minutes && !xb_link_time_is_up(session)) {
         const double from = xb_clock_now();
@@ -326,8 +316,8 @@ void xb_link_soak_run(struct xb_link_session *session, int channel)
         const double rest_s = fmin(REST_S, (until - from) / 4);
         const double turn_s = (until - from - rest_s) / (has_pairs ? 3 : 2);
         const struct xb_soak_range *rates = &soak.now[XB_SOAK_TO_GPU];
-        const uint64_t errors = errors_of(soak.kept);
-        char low[24] = "";
+        const uint64_t errors_before = errors_of(soak.kept);
+        char text[48] = "";
         memset(soak.now, 0, sizeof soak.now);
         soak.trouble = NONE;
         session->soak.minutes = soak.minute;
@@ -337,12 +327,14 @@ void xb_link_soak_run(struct xb_link_session *session, int channel)
             load_pairs(&soak, from + 3 * turn_s);
         rest(&soak, until);
         session->soak.took = xb_clock_now() - begin;
-        if (rates->least < APART * rates->most)
-            snprintf(low, sizeof low, "low: GPU %u", index_of(&soak, rates->least_in));
-        notice(&soak, errors_of(soak.kept) > errors, ERRORS);
-        const char *what = soak.trouble != NONE ? troubles[soak.trouble] : low;
-        say(&soak, "%3u %s%s%s\n", soak.minute, xb_soak_row(soak.now, row),
-            what[0] != '\0' ? "  " : "", what);
+        const uint64_t errors = errors_of(soak.kept) - errors_before;
+        if (soak.trouble != NONE)
+            snprintf(text, sizeof text, "  %s", troubles[soak.trouble]);
+        else if (errors > 0)
+            snprintf(text, sizeof text, "  %" PRIu64 " error%s", errors, XB_PLURAL(errors));
+        else if (rates->least < APART * rates->most)
+            snprintf(text, sizeof text, "  low: GPU %u", xb_link_index(session, rates->least_in));
+        say(&soak, "%3u %s%s\n", soak.minute, xb_soak_row(soak.now, row), text);
     }
     xb_link_session_lock(session);
     session->soak.interrupted = xb_interrupt_signal() != 0;

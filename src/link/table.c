@@ -102,19 +102,16 @@ static void print_matrix(FILE *stream, const struct xb_link_report *report)
                (report->pairs[i].from != from || report->pairs[i].to != to))
             i++;
         const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
+        const enum xb_level level = i < report->pair_count ? verdict->found.level : XB_LEVEL_OK;
         if (i == report->pair_count)
             xb_table_text(table, "%s", from == to ? "" : "-");
         else if (xb_rate_known(verdict->bandwidth.measured))
-            xb_table_cell(table,
-                          verdict->found.level != XB_LEVEL_OK
-                              ? xb_level_colour(verdict->found.level)
-                              : XB_COLOUR_NONE,
+            xb_table_cell(table, level != XB_LEVEL_OK ? xb_level_colour(level) : XB_COLOUR_NONE,
                           "%.1f", verdict->bandwidth.measured / 1e9);
         else
-            xb_table_text(table, "%s",
-                          xb_pair_has_no_access(XB_ATTEMPT_JUDGED(verdict, &report->pairs[i]))
-                              ? "none"
-                              : "?");
+            xb_table_text(
+                table, xb_pair_has_no_access(XB_ATTEMPT_JUDGED(verdict, &report->pairs[i])) ? "none"
+                                                                                            : "?");
     }
     xb_table_print(stream, table, &(struct xb_table_look){0});
     xb_table_free(table);
@@ -122,9 +119,8 @@ static void print_matrix(FILE *stream, const struct xb_link_report *report)
 
 /* "Node gpu07: CRITICAL: 1 of 8 GPUs and 2 of 56 pairs are not OK, 2.9 s" */
 static void print_verdict(FILE *stream, const struct xb_link_report *report,
-                          const struct pairs *all)
+                          const struct pairs *all, size_t bad, size_t bad_pairs)
 {
-    size_t bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
     struct xb_words words = {.length = 0};
     char node[XB_NODE_TEXT];
     xb_node_text(report->node, report->hostname, node);
@@ -256,7 +252,7 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
 {
     const struct pairs all = sum_up(report);
     size_t bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
-    print_verdict(stream, report, &all);
+    print_verdict(stream, report, &all, bad, bad_pairs);
     if (report->device_count > 0) {
         struct xb_table *table =
             xb_table_with(columns, sizeof columns / sizeof columns[0] - (bad == 0));
@@ -281,13 +277,16 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
     if (report->device_count > 0 && (report->verbose || report->level != XB_LEVEL_OK)) {
         /* What measured: of which version, by which backend and driver. */
         const struct xb_probe *probe = &report->probe;
-        const char *const parts[][2] = {{", backend ", report->backend},
-                                        {", runtime ", probe->runtime_version},
-                                        {", driver ", probe->driver_version},
-                                        {", library ", probe->runtime_library},
-                                        {", NAMED BY ", probe->runtime_override},
-                                        {", in ", report->platform.hypervisor},
-                                        {", ASPM policy ", report->platform.aspm_policy}};
+        const char *const parts[][2] = {
+            {", backend ", report->backend},
+            {", runtime ", probe->runtime_version},
+            {", driver ", probe->driver_version},
+            {", library ", probe->runtime_library},
+            {", NAMED BY ", probe->runtime_override},
+            {", in ", strcmp(report->platform.hypervisor, "unnamed") == 0
+                          ? "a virtual machine"
+                          : report->platform.hypervisor},
+            {", ASPM policy ", report->platform.aspm_policy}};
         struct xb_words words = {.length = 0};
         for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
             if (parts[i][1] != NULL && parts[i][1][0] != '\0' && strcmp(parts[i][1], "none") != 0 &&

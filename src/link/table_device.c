@@ -306,7 +306,7 @@ void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
     xb_findings_print(stream, &verdict->found, XB_LINK_LABEL, "");
     XB_EACH (acceptance, verdict->limits.accepted, verdict->limits.accepted_count)
         if (!acceptance->met)
-            NOTE("accepts", "%s: %s: it met nothing", acceptance->code, acceptance->reason);
+            NOTE("accepts", "%s: %s (accepted nothing)", acceptance->code, acceptance->reason);
     if (device->cut)
         NOTE("cut", "the deadline came before all attempts were made");
     if (attempt == NULL)

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "present/table.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -47,6 +48,16 @@ const char *xb_soak_row(const struct xb_soak_range *ranges, char row[XB_SOAK_ROW
     return row;
 }
 
+const char *xb_soak_time(double seconds, char text[24])
+{
+    if (seconds < 60)
+        snprintf(text, 24, "%.3g s", seconds);
+    else
+        snprintf(text, 24, seconds < 7200 ? "%.3g min" : "%.3g h",
+                 seconds / (seconds < 7200 ? 60 : 3600));
+    return text;
+}
+
 /* How much the GPU changed that changed most. */
 struct change {
     double from, to;
@@ -59,19 +70,47 @@ static void consider(struct change *most, double from, double to, unsigned gpu)
         *most = (struct change){from, to, gpu};
 }
 
-/* Adds "back 55.2 to 54.9 GB/s (GPU 1)", if it shows. */
+#define SHOWS 0.02 /* a smaller change of a quantity is no news */
+
+/* Adds "back 55.2 to 52.9 GB/s (GPU 1)", if it is so much. */
 static void add_change(struct xb_words *words, size_t quantity, const struct change *most)
 {
     char from[32], to[32];
     const double scale = quantities[quantity].scale;
     snprintf(from, sizeof from, "%.*f", quantities[quantity].decimals, most->from / scale);
     snprintf(to, sizeof to, "%.*f", quantities[quantity].decimals, most->to / scale);
-    if (strcmp(from, to) != 0)
+    if (strcmp(from, to) != 0 && fabs(most->to - most->from) >= SHOWS * most->from)
         xb_words_add(words, "%s%s %s to %s %s (GPU %u)", words->length > 0 ? ", " : "",
                      quantities[quantity].words, from, to, quantities[quantity].unit, most->gpu);
 }
 
 #define PRINT(...) xb_lines_print(stream, xb_terminal_prose_columns(stream), __VA_ARGS__)
+
+/* What was counted under load, and whether wrong bits of healthy links may explain it. */
+static void tell_errors(FILE *stream, const struct xb_link_report *report)
+{
+    struct xb_words words = {.length = 0};
+    bool is_usual = true;
+    for (size_t i = 0; i < report->soak->device_count; i++) {
+        const struct xb_soak_device *device = &report->soak->devices[i];
+        const struct xb_link_facts *facts = &device->facts;
+        uint64_t count = 0;
+        if (!xb_link_errors(facts, &count) || count == 0)
+            continue;
+        xb_words_add(&words, "%s GPU %u %" PRIu64 "%s%s", words.length > 0 ? "," : "",
+                     report->devices[i].info.index, count, words.length > 0 ? "" : " error",
+                     words.length > 0 ? "" : XB_PLURAL(count));
+        is_usual = is_usual && (double)count <= XB_HEALTHY_RATE * device->load_seconds &&
+                   facts->errors.nonfatal + facts->errors.fatal + facts->rises[XB_PCIE_NONFATAL] +
+                           facts->rises[XB_PCIE_FATAL] +
+                           facts->nvlinks.rises[XB_NVLINK_RECOVERIES] +
+                           facts->nvlinks.rises[XB_NVLINK_FAILED_RECOVERIES] ==
+                       0;
+    }
+    if (words.length > 0)
+        PRINT("Counted under load:%s%s.", words.text,
+              is_usual ? ": rare wrong bits are normal, up to 0.6 a second" : "");
+}
 
 void xb_link_table_soak(FILE *stream, const struct xb_link_report *report)
 {
@@ -80,8 +119,8 @@ void xb_link_table_soak(FILE *stream, const struct xb_link_report *report)
     char row[XB_SOAK_ROW];
     if (soak == NULL)
         return;
-    PRINT("Soak of %.3g min%s, all GPUs at once, from the lowest minute to the highest:",
-          soak->took / 60, soak->ended ? "" : " (cut short)");
+    PRINT("Soak of %s%s that test, lowest to highest; all GPUs, both ways at once:",
+          XB_SOAK_TIME(soak->took), soak->ended ? " before" : " (cut short) after");
     fprintf(stream, "GPU %s\n", xb_soak_row(NULL, row));
     for (size_t i = 0; i < soak->device_count; i++)
         fprintf(stream, "%3u %s\n", report->devices[i].info.index,
@@ -95,6 +134,7 @@ void xb_link_table_soak(FILE *stream, const struct xb_link_report *report)
                          100.0 * reason->looks / soak->devices[i].looks);
     if (slowed.length > 0)
         PRINT("Slowed down: %s of the time.", slowed.text);
+    tell_errors(stream, report);
     for (size_t q = 0; q < SHOWN; q++) {
         struct change minute = {.from = 0}, test = {.from = 0};
         for (size_t i = 0; i < soak->device_count; i++) {
@@ -107,6 +147,10 @@ void xb_link_table_soak(FILE *stream, const struct xb_link_report *report)
         add_change(&minutes, q, &minute);
         add_change(&tests, q, &test);
     }
-    PRINT("Changed from the first reading to the last: %s; from the first test to the last: %s.",
-          minutes.length > 0 ? minutes.text : "nothing", tests.length > 0 ? tests.text : "nothing");
+    PRINT("Changed by %.0f %% or more from the first reading to the last: %s%s%s.", 100 * SHOWS,
+          minutes.length > 0 ? minutes.text : "nothing",
+          soak->ended ? "; from the first test to the last: " : "",
+          !soak->ended       ? ""
+          : tests.length > 0 ? tests.text
+                             : "nothing");
 }

@@ -34,7 +34,12 @@ struct xb_nvlink_facts {
     uint64_t rises[XB_NVLINK_COUNTERS];
 };
 
-/* The names of each counter: "crc_errors", "CRC error", "CRC errors". */
+/* The names of each counter, in the order of the JSON: ROW(counter, key, one, many). */
+#define XB_EACH_NVLINK_COUNTER(ROW)                                                                \
+    ROW(REPLAYS, "replays", "replay", "replays")                                                   \
+    ROW(RECOVERIES, "recoveries", "recovery", "recoveries")                                        \
+    ROW(FAILED_RECOVERIES, "failed_recoveries", "failed recovery", "failed recoveries")            \
+    ROW(CRC_ERRORS, "crc_errors", "CRC error", "CRC errors")
 extern const struct xb_nvlink_counter_names {
     const char *key, *one, *many;
 } xb_nvlink_counters[XB_NVLINK_COUNTERS];
@@ -66,12 +71,8 @@ struct xb_link_conditions {
     bool traffic_known;    /* then, of all processes, headers included, in bytes per second: */
     double sent, received; /* by the device over its link */
     uint64_t retrains;     /* of that link */
-    unsigned memory_mhz;   /* clock of the device's memory */
-    unsigned memory_best_mhz;
-    unsigned sm_mhz, sm_best_mhz; /* of its multiprocessors */
-    bool slowed_by_hardware;      /* as in struct xb_device_health */
-    char throttle[128];
-    bool memory_is_far;   /* all host memory lay on other NUMA nodes than the device's */
+    struct xb_device_health clocks; /* and what slows them down; nothing else of it */
+    bool memory_is_far;             /* all host memory lay on other NUMA nodes than the device's */
     double mean, fastest; /* the copies themselves, in bytes per second: all samples, the fastest */
 };
 
@@ -120,6 +121,12 @@ static inline size_t xb_attempts_within(size_t count)
 #define XB_ATTEMPT_JUDGED(verdict, of)                                                             \
     ((verdict)->best < XB_ATTEMPTS(of) ? &(of)->attempts[(verdict)->best] : NULL)
 
+/* Whether one has fewer lanes than the other, or a lower rate. */
+static inline bool xb_lanes_are_less(struct xb_lanes one, struct xb_lanes other)
+{
+    return one.speed_gts < other.speed_gts || one.width < other.width;
+}
+
 /* Whether a rate was measured: 0, and what is not finite, stands for none. */
 bool xb_rate_known(double bytes_per_second);
 /* What a hop was seen to do under load. All 0 where no reading of it was good. */
@@ -167,8 +174,9 @@ struct xb_link_was {
 /* Says so in the array `text`; `name` ("h2d") is of the direction. */
 #define XB_SINCE(text, name, measured, was)                                                        \
     snprintf((text), sizeof(text),                                                                 \
-             "%s %.2f GB/s is %.3f of %.2f GB/s when the node was accepted, below %.2f", (name),   \
-             (measured) / 1e9, (measured) / (was), (was) / 1e9, XB_BASELINE_SHARE)
+             "%s%.2f GB/s is %.3f of the %.2f GB/s when the node was accepted, below %.2f",        \
+             (name), (measured) / 1e9, (measured) / (was), (was) / 1e9, XB_BASELINE_SHARE)
+#define XB_SINCE_ADVICE "%s: look for what was changed since"
 
 struct xb_link_limits {
     union {
@@ -191,20 +199,11 @@ struct xb_link_limits {
  * accepted, or is already; or the reason is too long. */
 enum xb_status xb_accept(const char *code, const char *reason, enum xb_limit_source source,
                          struct xb_link_limits *limits, struct xb_error *error);
-/* XB_ERR_USAGE where the limits have no bound for what is accepted of a link; `where` says where to
- * set one. */
-enum xb_status xb_accept_check(struct xb_link_limits *limits, const char *where,
+/* XB_ERR_USAGE where one that needs a bound has none among the limits, which are of that source. */
+enum xb_status xb_accept_check(struct xb_link_limits *limits, enum xb_limit_source source,
                                struct xb_error *error);
 /* The acceptance of that code; NULL for none. */
 struct xb_acceptance *xb_accepted(struct xb_link_limits *limits, const char *code);
-
-/* The default shares, which healthy links reach (docs/link-ceilings.md). If only one of the two is
- * set and the other's default lies on the wrong side of it, that becomes the one that is set. */
-double xb_default_warn_share(double speed_gts);
-double xb_default_critical_share(double speed_gts);
-/* The critical share where nothing else speaks against the link: a busy host was seen to leave
- * 0.70. */
-#define XB_UNEXPLAINED_CRITICAL_SHARE 0.60
 
 /* Reads "gen5x16", "gen5" or "x16", in either case: what it names. XB_ERR_USAGE leaves *limits as
  * it was. */
@@ -405,7 +404,8 @@ void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
 
 /* Why a finding of this verdict, whose facts are known, is accepted; NULL where it is not, and for
  * the verdict on a pair, NULL. What is CRITICAL is accepted of a link alone that still has, as
- * every link above it, what is expected of it, or what it had in the baseline. */
+ * every link above it, what is expected of it, or what it had in the baseline; fewer NVLinks where
+ * another limit or the baseline finds that too many are gone. */
 const char *xb_why_accepted(struct xb_verdict *verdict, enum xb_level level, const char *code);
 
 /* Says that the test ended before `whose` ("the device's") attempts had one that is OK. */
@@ -432,6 +432,8 @@ const char *xb_link_cause(const struct xb_link_device *device, const struct xb_c
 void xb_judge_loss(const struct xb_link_device *device, struct xb_verdict *verdict);
 /* Judges a link that was less in another attempt than in the best, or fell while data moved. */
 void xb_judge_stability(const struct xb_link_device *device, struct xb_verdict *verdict);
+/* So many events a second healthy devices count (docs/link.md, "What GPUs count"). */
+#define XB_HEALTHY_RATE 0.6
 /* Whether healthy devices of its kind are known: then what the device itself counts is judged. */
 bool xb_is_hopper(const struct xb_link_device *device);
 /* Judges what ports and device counted, in verdict->facts. `lasted`: how many seconds of load there

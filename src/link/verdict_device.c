@@ -15,11 +15,11 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
     const struct xb_link_attempt *wrong = NULL; /* the first whose data was */
     XB_EACH (attempt, device->attempts, XB_ATTEMPTS(device)) {
         bool is_there = attempt->at_rest.present;
-        was_dead = was_dead || (is_there && attempt->at_rest.dead) ||
-                   (attempt->after.present && attempt->after.dead);
+        was_dead |=
+            (is_there && attempt->at_rest.dead) || (attempt->after.present && attempt->after.dead);
         /* In an attempt, or between two. */
-        was_lost = was_lost || xb_attempt_gone(attempt) || (was_there && !is_there);
-        was_there = was_there || is_there;
+        was_lost |= xb_attempt_gone(attempt) || (was_there && !is_there);
+        was_there |= is_there;
         wrong = wrong == NULL && attempt->data_wrong ? attempt : wrong;
     }
     if (was_dead)
@@ -35,9 +35,8 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
  * allows one wrong bit in 10^12, which is one in two seconds on a busy Gen5 x16 link. */
 #define USUAL_ERRORS 5u
 
-/* What the device itself counts, judged as a rate where healthy devices were seen: H100s and H200s
- * (docs/link.md, "What GPUs count"). What one attempt alone counted is one event. */
-#define HEALTHY_RATE 0.6 /* a second */
+/* What the device itself counts, judged as a rate where healthy devices were seen: H100s and H200s.
+ * What one attempt alone counted is one event. */
 #define NAMES(counter, key, words, judged) [XB_PCIE_##counter] = {key, words, XB_COUNT_##judged},
 const struct xb_pcie_counter_names xb_pcie_counters[] = {XB_EACH_PCIE_COUNTER(NAMES)};
 
@@ -48,7 +47,7 @@ bool xb_is_hopper(const struct xb_link_device *device)
 
 static bool is_frequent(uint64_t count, unsigned attempts, double seconds)
 {
-    return attempts > 1 && (double)count > HEALTHY_RATE * seconds;
+    return attempts > 1 && (double)count > XB_HEALTHY_RATE * seconds;
 }
 
 void xb_judge_errors(const struct xb_link_device *device, double lasted, struct xb_verdict *verdict)
@@ -118,8 +117,7 @@ bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_ver
 {
     bool rose = verdict->facts.replays > 0;
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
-        rose =
-            rose || (xb_pcie_counters[i].judged != XB_COUNT_SHOWN && verdict->facts.rises[i] > 0);
+        rose |= xb_pcie_counters[i].judged != XB_COUNT_SHOWN && verdict->facts.rises[i] > 0;
     return xb_findings_are_open(&verdict->found) || (rose && xb_is_hopper(device));
 }
 
@@ -176,16 +174,9 @@ static int badness(const struct xb_link_device *device, size_t index,
     xb_link_facts_find_hops(attempt, &verdict.facts);
     judge_attempt(device, index, &verdict);
     /* In their numbers' order UNKNOWN is the last. Why an attempt is slow does not matter here. */
-    if (verdict.found.level == XB_LEVEL_OK &&
-        (verdict.ways[XB_TO_GPU].is_slow || verdict.ways[XB_BACK].is_slow))
-        return (int)XB_LEVEL_WARNING;
-    return (int)verdict.found.level;
-}
-
-static double total(const struct xb_link_attempt *attempt)
-{
-    return (xb_rate_known(attempt->rates[XB_TO_GPU]) ? attempt->rates[XB_TO_GPU] : 0.0) +
-           (xb_rate_known(attempt->rates[XB_BACK]) ? attempt->rates[XB_BACK] : 0.0);
+    bool is_slow = verdict.ways[XB_TO_GPU].is_slow || verdict.ways[XB_BACK].is_slow;
+    return (int)(verdict.found.level == XB_LEVEL_OK && is_slow ? XB_LEVEL_WARNING
+                                                               : verdict.found.level);
 }
 
 void xb_judge_cut(struct xb_findings *found, bool interrupted, const char *whose, const char *who)
@@ -218,8 +209,10 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
     /* The first of several that are as good is the best one. */
     for (size_t i = 0; i < count; i++) {
         int bad = badness(device, i, limits);
-        if (bad < least || (bad == least && total(&device->attempts[i]) >
-                                                total(&device->attempts[verdict->best]))) {
+        const double *rates = device->attempts[i].rates,
+                     *bests = device->attempts[verdict->best].rates;
+        if (bad < least || (bad == least && rates[XB_TO_GPU] + rates[XB_BACK] >
+                                                bests[XB_TO_GPU] + bests[XB_BACK])) {
             least = bad;
             verdict->best = i;
         }

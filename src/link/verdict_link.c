@@ -119,7 +119,7 @@ static void judge_expectation(const struct xb_link_hop *slot, struct xb_verdict 
     unsigned width = (unsigned)verdict->limits.width.value;
     char expected[32] = "";
     const struct xb_lanes was = verdict->limits.was.load;
-    if (slot->load.width < was.width || slot->load.speed_gts < was.speed_gts)
+    if (xb_lanes_are_less(slot->load, was))
         FIND(CRITICAL, "XB-BASELINE-LINK",
              "%s x%u under load at %s, it was %s x%u when the node was accepted: look for what was "
              "changed since then, reseat the card",
@@ -177,44 +177,37 @@ void xb_judge_link(const struct xb_link_attempt *attempt, struct xb_verdict *ver
     LESS, "XB-LINK-UNSTABLE", "XB-PCIE-RETRAIN", "XB-PCIE-ERRORS", "XB-PCIE-REPLAY",               \
         "XB-DATA-WRONG", "XB-DEVICE-GONE", "XB-AER-CORRECTABLE", "XB-AER-UNCORRECTABLE"
 
-/* Whether the attempt's own readings say that a link is less than it should be. */
-static bool lacks(const struct xb_link_attempt *attempt, const struct xb_verdict *of)
-{
-    static const char *const codes[] = {LESS, NULL};
-    struct xb_verdict verdict = {.limits = of->limits};
-    xb_link_facts_find_hops(attempt, &verdict.facts);
-    xb_judge_link(attempt, &verdict);
-    return xb_finding_is_any(&verdict.found, codes);
-}
-
 /* Warns if another attempt ran on less. An attempt that lost its device has its own reason. */
 static void judge_lesser(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
-    const struct xb_link_attempt *best = &device->attempts[verdict->best];
-    size_t count = XB_ATTEMPTS(device);
+    static const char *const codes[] = {LESS, NULL};
+    const struct xb_link_facts *best = &verdict->facts;
+    const size_t count = XB_ATTEMPTS(device);
     /* If the best attempt saw no link, nobody can say that another saw less. */
-    if (count < 2 || xb_attempt_seen(best, xb_pcie_path_slot(&best->at_rest)).readings == 0 ||
-        lacks(best, verdict))
+    if (best->slot >= best->hop_count || best->hops[best->slot].load.width == 0 ||
+        xb_finding_is_any(&verdict->found, codes))
         return;
     for (size_t i = 0; i < count; i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
-        if (!attempt->at_rest.present || xb_attempt_gone(attempt) || !lacks(attempt, verdict))
+        struct xb_verdict its = {.limits = verdict->limits};
+        if (!attempt->at_rest.present || xb_attempt_gone(attempt))
+            continue;
+        xb_link_facts_find_hops(attempt, &its.facts);
+        xb_judge_link(attempt, &its);
+        if (!xb_finding_is_any(&its.found, codes))
             continue;
         /* The first hop that is less than in the best attempt; the slot's if there is none. */
-        size_t hop = xb_pcie_path_slot(&attempt->at_rest);
-        for (size_t k = hop; k < xb_pcie_path_hops(&attempt->at_rest); k++) {
-            struct xb_pcie_seen its = xb_attempt_seen(attempt, k), bests = xb_attempt_seen(best, k);
-            if (its.readings > 0 && !attempt->at_rest.hops[k].on_package &&
-                (its.speed_gts < bests.speed_gts || its.width < bests.width)) {
-                hop = k;
-                break;
-            }
-        }
-        struct xb_pcie_seen seen = xb_attempt_seen(attempt, hop);
+        const struct xb_link_hop *hops = its.facts.hops;
+        size_t hop = its.facts.slot;
+        while (hop < its.facts.hop_count &&
+               (hops[hop].on_package || hops[hop].load.width == 0 ||
+                !xb_lanes_are_less(hops[hop].load, best->hops[hop].load)))
+            hop++;
+        hop = hop < its.facts.hop_count ? hop : its.facts.slot;
         FIND(WARNING, "XB-LINK-UNSTABLE",
              "attempt %zu of %zu ran at %s x%u at %s, another ran faster: reseat the card, check "
              "the riser and power management (ASPM)",
-             i + 1, count, SPEED(seen.speed_gts), seen.width, attempt->at_rest.hops[hop].lower.bdf);
+             i + 1, count, SPEED(hops[hop].load.speed_gts), hops[hop].load.width, hops[hop].lower);
         return;
     }
 }
@@ -239,19 +232,13 @@ void xb_judge_stability(const struct xb_link_device *device, struct xb_verdict *
     }
 }
 
-double xb_default_warn_share(double speed_gts)
-{
-    return speed_gts <= 8.0 ? 0.85 : 0.90;
-}
-
-double xb_default_critical_share(double speed_gts)
-{
-    return speed_gts <= 8.0 ? 0.70 : 0.80;
-}
-
 static const struct {
     const char *name, *code;
 } ways[XB_LINK_WAYS] = {{"h2d", "XB-BW-H2D"}, {"d2h", "XB-BW-D2H"}};
+
+/* The critical share where nothing else speaks against the link: a busy host was seen to leave
+ * 0.70. */
+#define UNEXPLAINED_CRITICAL_SHARE 0.60
 
 /* What the link can carry that way; 0 where not known. */
 static double full_of(const struct xb_ceiling *ceiling, size_t way)
@@ -264,8 +251,11 @@ void xb_verdict_set_limits(struct xb_verdict *verdict)
     const struct xb_ceiling *ceiling = &verdict->ceiling;
     const struct xb_limit *warn = &verdict->limits.warn_share,
                           *worst = &verdict->limits.critical_share;
-    double warning = xb_default_warn_share(ceiling->speed_gts);
-    double critical = xb_default_critical_share(ceiling->speed_gts);
+    /* The defaults, which healthy links reach (docs/link-ceilings.md). If only one of the two is
+     * set and the other's default lies on the wrong side of it, that becomes the one that is set.
+     */
+    double warning = ceiling->speed_gts <= 8.0 ? 0.85 : 0.90;
+    double critical = ceiling->speed_gts <= 8.0 ? 0.70 : 0.80;
     warning = warn->is_set ? warn->value : worst->is_set ? fmax(warning, worst->value) : warning;
     critical = worst->is_set ? worst->value : warn->is_set ? fmin(critical, warn->value) : critical;
     for (size_t i = 0; i < XB_LINK_WAYS; i++) {
@@ -330,6 +320,7 @@ void xb_judge_bandwidth(const struct xb_link_attempt *attempt, struct xb_verdict
 #define OTHER_SHARE_ASSUMED 0.10 /* where packets' sizes are assumed, and so their headers */
 #define OTHER_WAY_SHARE 0.20     /* requests for reads are a tenth of what they fetch */
 #define SLOW_CLOCK 0.9           /* of the best */
+#define IS_LOW(mhz, best) ((mhz) > 0 && (mhz) < SLOW_CLOCK * (best))
 
 /* A code, and words about it in the `text` of the function in which it stands. */
 #define CAUSE(code, ...) (snprintf(text, 128, __VA_ARGS__), (code))
@@ -354,16 +345,17 @@ static const char *cause_of(const struct xb_link_conditions *seen, size_t way, d
                      "the link carried %.1f GB/s of other traffic the other way", other_way / 1e9);
     if (seen->memory_is_far)
         return CAUSE("XB-MEMORY-FAR", "the copies' host memory lay on a far NUMA node");
-    if (seen->slowed_by_hardware)
-        return CAUSE("XB-CLOCKS-LOW", "the hardware slowed the GPU down (%.80s)", seen->throttle);
+    const struct xb_device_health *clocks = &seen->clocks;
+    if (clocks->slowed_by_hardware)
+        return CAUSE("XB-CLOCKS-LOW", "the hardware slowed the GPU down (%.80s)", clocks->throttle);
     /* Multiprocessors that have nothing to do may be slow: only a setting speaks against them. */
-    bool is_set = strstr(seen->throttle, XB_CLOCKS_ARE_SET) != NULL;
-    bool is_memory = seen->memory_mhz > 0 && seen->memory_mhz < SLOW_CLOCK * seen->memory_best_mhz;
-    if (is_memory || (is_set && seen->sm_mhz > 0 && seen->sm_mhz < SLOW_CLOCK * seen->sm_best_mhz))
+    bool is_set = strstr(clocks->throttle, XB_CLOCKS_ARE_SET) != NULL;
+    bool is_memory = IS_LOW(clocks->memory_clock_mhz, clocks->memory_clock_best_mhz);
+    if (is_memory || (is_set && IS_LOW(clocks->sm_clock_mhz, clocks->sm_clock_best_mhz)))
         return CAUSE("XB-CLOCKS-LOW", "the GPU's %s ran at %u of %u MHz%s",
                      is_memory ? "memory" : "multiprocessors",
-                     is_memory ? seen->memory_mhz : seen->sm_mhz,
-                     is_memory ? seen->memory_best_mhz : seen->sm_best_mhz,
+                     is_memory ? clocks->memory_clock_mhz : clocks->sm_clock_mhz,
+                     is_memory ? clocks->memory_clock_best_mhz : clocks->sm_clock_best_mhz,
                      is_set ? ", as set (nvidia-smi -rmc, -rgc, -rac reset clocks)" : "");
     if (seen->cpus > 0 && seen->cpus_busy >= BUSY_SHARE * seen->cpus)
         return CAUSE("XB-HOST-BUSY", "other processes kept %.1f of %u CPUs busy", seen->cpus_busy,
@@ -413,7 +405,7 @@ static const char *find_cause(const struct xb_link_device *device, const struct 
 static bool is_surely_far_below(const struct xb_link_device *device,
                                 const struct xb_verdict *verdict, size_t way)
 {
-    double limit = XB_UNEXPLAINED_CRITICAL_SHARE * full_of(&verdict->ceiling, way);
+    double limit = UNEXPLAINED_CRITICAL_SHARE * full_of(&verdict->ceiling, way);
     bool is_seen = !device->cut && verdict->facts.slot + 1 >= verdict->facts.hop_count;
     XB_EACH (attempt, device->attempts, XB_ATTEMPTS(device)) {
         const struct xb_link_conditions *seen = &attempt->conditions[way];
@@ -438,7 +430,7 @@ static void judge_way(const struct xb_link_device *device, size_t way, bool susp
     bool is_own = !is_since && (sets_critical || limits->warn_share.is_set);
     char text[160], cause[128];
     if (!suspect && !sets_critical && ceiling->known)
-        direction->critical = fmin(direction->critical, XB_UNEXPLAINED_CRITICAL_SHARE * full);
+        direction->critical = fmin(direction->critical, UNEXPLAINED_CRITICAL_SHARE * full);
     if (!direction->is_slow)
         return;
     const char *other = suspect ? NULL : find_cause(device, verdict, way, is_own, cause);
@@ -449,7 +441,7 @@ static void judge_way(const struct xb_link_device *device, size_t way, bool susp
                        (suspect || sets_critical || is_surely_far_below(device, verdict, way));
     enum xb_level level = is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING;
     if (is_since)
-        XB_SINCE(text, ways[way].name, measured, limits->was.rates[way]);
+        XB_SINCE(text, way == 0 ? "h2d " : "d2h ", measured, limits->was.rates[way]);
     else if (minimum->is_set)
         snprintf(text, sizeof text, "%s %.2f GB/s is below the limit of %.2f GB/s (%s)",
                  ways[way].name, measured / 1e9, minimum->value / 1e9,
@@ -469,7 +461,8 @@ static void judge_way(const struct xb_link_device *device, size_t way, bool susp
     }
     if (suspect || is_own || (is_since && other == NULL))
         FIND_AT(other != NULL ? XB_LEVEL_UNKNOWN : level,
-                is_since ? "XB-BASELINE-BW" : ways[way].code, "%s", text);
+                is_since ? "XB-BASELINE-BW" : ways[way].code, is_since ? XB_SINCE_ADVICE : "%s",
+                text);
     if (other != NULL)
         FIND(UNKNOWN, other, "%s; meanwhile %s: could not be judged, run again on an idle node",
              is_own ? ways[way].name : text, cause);

@@ -43,29 +43,6 @@ void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
         verdict->bandwidth.share = attempt->bandwidth / verdict->ceiling;
 }
 
-static bool is_encrypted(const struct xb_link_report *node, const struct xb_link_pair *pair)
-{
-    return node->devices[pair->from].setup.confidential == XB_SWITCH_ON ||
-           node->devices[pair->to].setup.confidential == XB_SWITCH_ON;
-}
-
-/* Adds that the pair carries less than `limit`, a share of what its links carry. */
-static void find_low_share(struct xb_pair_verdict *verdict, bool encrypted, bool is_critical,
-                           double limit)
-{
-    enum xb_level level = encrypted     ? XB_LEVEL_UNKNOWN
-                          : is_critical ? XB_LEVEL_CRITICAL
-                                        : XB_LEVEL_WARNING;
-    FIND_AT(level, encrypted ? "XB-CONFIDENTIAL" : "XB-BW-PEER",
-            "%.2f GB/s is %.3f of what %u links of %.2f GB/s carry (%.2f GB/s), below %.2f: %s",
-            verdict->bandwidth.measured / 1e9, verdict->bandwidth.share, verdict->reach.links,
-            verdict->reach.link_rate / 1e9, verdict->ceiling / 1e9, limit / verdict->ceiling,
-            encrypted ? "confidential computing encrypts copies, which are slow by design: set "
-                        "a limit for such GPUs (--min-peer, or --limits)"
-                      : "look for other traffic and slow clocks, see nvidia-smi nvlink -s and "
-                        "-e");
-}
-
 /* Judges a pair that is slower than when the node was accepted. What slows the host down slows
  * copies that may cross it. */
 static void judge_since(const struct xb_link_report *node, const struct xb_link_pair *pair,
@@ -76,12 +53,12 @@ static void judge_since(const struct xb_link_report *node, const struct xb_link_
     const char *other = NULL;
     for (size_t i = 0; i < 2 && other == NULL && verdict->reach.links == 0; i++)
         other = xb_link_cause(&node->devices[ends[i]], &node->verdicts[ends[i]].ceiling, cause);
-    XB_SINCE(text, "d2d", verdict->bandwidth.measured, verdict->was);
+    XB_SINCE(text, "", verdict->bandwidth.measured, verdict->was);
     if (other != NULL)
         FIND(UNKNOWN, other, "%s; in this test %s: could not be judged, run again on an idle node",
              text, cause);
     else
-        FIND(WARNING, "XB-BASELINE-BW", "%s", text);
+        FIND(WARNING, "XB-BASELINE-BW", XB_SINCE_ADVICE, text);
 }
 
 /* Judges a pair by its minimum, or by what its links carry. The attempt that counts has the highest
@@ -89,14 +66,13 @@ static void judge_since(const struct xb_link_report *node, const struct xb_link_
 static void judge_pair(const struct xb_link_report *node, const struct xb_link_pair *pair,
                        struct xb_pair_verdict *verdict)
 {
+    const struct xb_pair_attempt *wrong = NULL; /* the first whose data was */
     size_t best = 0;
     double most = 0;
     for (size_t i = 0; i < XB_ATTEMPTS(pair); i++) {
-        double bandwidth = pair->attempts[i].bandwidth;
-        if (xb_rate_known(bandwidth) && bandwidth > most) {
-            most = bandwidth;
-            best = i;
-        }
+        if (xb_rate_known(pair->attempts[i].bandwidth) && pair->attempts[i].bandwidth > most)
+            most = pair->attempts[best = i].bandwidth;
+        wrong = wrong == NULL && pair->attempts[i].data_wrong ? &pair->attempts[i] : wrong;
     }
     xb_pair_verdict_observe(pair, best, verdict);
     const struct xb_pair_attempt *attempt = XB_ATTEMPT_JUDGED(verdict, pair);
@@ -108,14 +84,13 @@ static void judge_pair(const struct xb_link_report *node, const struct xb_link_p
     bandwidth->warning = minimum->is_set ? 0 : XB_PEER_WARN_SHARE * verdict->ceiling;
     bandwidth->own_limit = fmax(bandwidth->warning, bandwidth->critical);
     bandwidth->warning = fmax(bandwidth->warning, XB_BASELINE_SHARE * verdict->was);
-    size_t wrong = 0; /* the first attempt whose data was */
-    while (wrong < XB_ATTEMPTS(pair) && !pair->attempts[wrong].data_wrong)
-        wrong++;
-    if (wrong < XB_ATTEMPTS(pair))
+    if (wrong != NULL)
         FIND(CRITICAL, "XB-DATA-WRONG",
              "a copy arrived wrong, take both devices out of service%s%s",
-             pair->attempts[wrong].failure[0] != '\0' ? ": " : "", pair->attempts[wrong].failure);
-    bool no_access = xb_pair_has_no_access(attempt);
+             wrong->failure[0] != '\0' ? ": " : "", wrong->failure);
+    const bool no_access = xb_pair_has_no_access(attempt);
+    const bool encrypted = node->devices[pair->from].setup.confidential == XB_SWITCH_ON ||
+                           node->devices[pair->to].setup.confidential == XB_SWITCH_ON;
     if (attempt == NULL) {
         if (!pair->cut)
             FIND(UNKNOWN, "XB-TEST-FAILED", "no transfer test was made");
@@ -128,7 +103,19 @@ static void judge_pair(const struct xb_link_report *node, const struct xb_link_p
             FIND(CRITICAL, "XB-BW-PEER", "%.2f GB/s is below the limit of %.2f GB/s (%s)",
                  bandwidth->measured / 1e9, limit / 1e9, xb_limit_source_name(minimum->source));
         else if (bandwidth->measured < limit)
-            find_low_share(verdict, is_encrypted(node, pair), is_critical, limit);
+            FIND_AT(encrypted     ? XB_LEVEL_UNKNOWN
+                    : is_critical ? XB_LEVEL_CRITICAL
+                                  : XB_LEVEL_WARNING,
+                    encrypted ? "XB-CONFIDENTIAL" : "XB-BW-PEER",
+                    "%.2f GB/s is %.3f of what %u links of %.2f GB/s carry (%.2f GB/s), below "
+                    "%.2f: %s",
+                    bandwidth->measured / 1e9, bandwidth->share, verdict->reach.links,
+                    verdict->reach.link_rate / 1e9, verdict->ceiling / 1e9,
+                    limit / verdict->ceiling,
+                    encrypted ? "confidential computing encrypts copies, which are slow by design: "
+                                "set a limit for such GPUs (--min-peer, or --limits)"
+                              : "look for other traffic and slow clocks, see nvidia-smi nvlink -s "
+                                "and -e");
         /* What the links cannot carry was measured wrongly, though it looks good. */
         if (verdict->ceiling > 0 && bandwidth->share > XB_BANDWIDTH_ABOVE)
             FIND(UNKNOWN, "XB-BW-ABOVE",
@@ -175,8 +162,9 @@ static void judge_among_others(const struct xb_link_report *node, size_t index)
          XB_PEERS_LIKE_SHARE);
 }
 
-/* With less than this share of the links that another GPU has, a GPU is CRITICAL. */
-#define CRITICAL_SHARE 0.5
+/* With less than half of the links that there should be, a GPU is CRITICAL. */
+#define LEVEL_OF(links, others) (2 * (links) < (others) ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING)
+#define WHAT_TO_DO "see nvidia-smi nvlink -s and dmesg (Xid 74), reset the GPU or reseat it"
 
 /* Judges a device that has fewer active NVLinks than another of its name. */
 static void judge_nvlink_count(const struct xb_link_report *node, size_t index)
@@ -202,10 +190,8 @@ static void judge_nvlink_count(const struct xb_link_report *node, size_t index)
     unsigned others = xb_link_latest(&devices[most])->nvlinks_active;
     if (own->nvlinks_active == 0 && links <= others)
         return;
-    bool is_critical = own->nvlinks_active < CRITICAL_SHARE * others;
-    FIND_AT(is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING, "XB-NVLINK-LINKS",
-            "%u NVLinks are active, device %u of the same name has %u: see nvidia-smi "
-            "nvlink -s and dmesg (Xid 74), reset the GPU or reseat it",
+    FIND_AT(LEVEL_OF(own->nvlinks_active, others), "XB-NVLINK-LINKS",
+            "%u NVLinks are active, device %u of the same name has %u: " WHAT_TO_DO,
             own->nvlinks_active, devices[most].info.index, others);
 }
 
@@ -226,11 +212,8 @@ static void judge_since_then(const struct xb_link_report *node, size_t index)
              "stay, measure a new baseline",
              device->info.uuid, was->uuid);
     if (own != NULL && own->nvlinks_active < was->nvlinks)
-        FIND_AT(own->nvlinks_active < CRITICAL_SHARE * was->nvlinks ? XB_LEVEL_CRITICAL
-                                                                    : XB_LEVEL_WARNING,
-                "XB-BASELINE-NVLINK",
-                "%u NVLinks are active, %u were when the node was accepted: see nvidia-smi nvlink "
-                "-s and dmesg (Xid 74), reset the GPU or reseat it",
+        FIND_AT(LEVEL_OF(own->nvlinks_active, was->nvlinks), "XB-BASELINE-NVLINK",
+                "active NVLinks: %u, when the node was accepted %u: " WHAT_TO_DO,
                 own->nvlinks_active, was->nvlinks);
 }
 
@@ -240,7 +223,9 @@ void xb_verdict_of_node(struct xb_link_report *node)
 {
     node->level = node->device_count > 0 ? XB_LEVEL_OK : XB_LEVEL_UNKNOWN;
     for (size_t i = 0; i < node->device_count; i++) {
-        const struct xb_link_limits limits = node->verdicts[i].limits;
+        struct xb_link_limits limits = node->verdicts[i].limits;
+        if (node->pair_count == 0) /* a limit of no pair bounds nothing that is accepted */
+            limits.min_peer.is_set = false;
         xb_verdict_of_device(&node->devices[i], &limits, &node->verdicts[i]);
         judge_nvlink_count(node, i);
         judge_since_then(node, i);

@@ -19,11 +19,6 @@ void xb_soak_note(struct xb_soak_range *range, double value, unsigned where)
     range->last = value;
 }
 
-static bool is_less(struct xb_lanes a, struct xb_lanes b)
-{
-    return a.speed_gts < b.speed_gts || a.width < b.width;
-}
-
 /* The place of a hop in the list, which it gets when it is first seen; NULL where there is none. */
 static struct xb_soak_hop *hop_of(struct xb_soak_device *device, const struct xb_pcie_hop *hop)
 {
@@ -46,10 +41,10 @@ bool xb_soak_add_links(struct xb_soak_device *device, const struct xb_pcie_path 
         struct xb_soak_hop *hop = hop_of(device, &path->hops[i]);
         if (hop == NULL || load->hops[i].readings == 0)
             continue;
-        const bool is_reduced = hop->readings > 0 && is_less(now, hop->most);
+        const bool is_reduced = hop->readings > 0 && xb_lanes_are_less(now, hop->most);
         fell = fell || is_reduced;
         hop->reduced += is_reduced;
-        if (hop->readings++ == 0 || is_less(now, hop->least)) {
+        if (hop->readings++ == 0 || xb_lanes_are_less(now, hop->least)) {
             hop->least = now;
             hop->least_in = minute;
         }
@@ -136,7 +131,7 @@ void xb_soak_add_rest(struct xb_soak_device *device, const struct xb_link_attemp
         if (hop == NULL || link->width == 0)
             continue;
         hop->rest_changes += before->speed_gts != link->speed_gts || before->width != link->width;
-        if (hop->rest_least.width == 0 || is_less(lanes, hop->rest_least))
+        if (hop->rest_least.width == 0 || xb_lanes_are_less(lanes, hop->rest_least))
             hop->rest_least = lanes;
     }
 }
@@ -171,7 +166,7 @@ void xb_judge_soak(const struct xb_link_soak *soak, size_t index,
         FIND(UNKNOWN, "XB-TEST-FAILED",
              "the soak copied nothing: a turn of load is too short here for a copy of --size");
     XB_EACH (hop, own->hops, own->hop_count)
-        if (is_less(hop->least, hop->most))
+        if (xb_lanes_are_less(hop->least, hop->most))
             FIND(WARNING, "XB-LINK-UNSTABLE",
                  "the link at %s ran at %s under load in %s (less in %u of %u readings), at other "
                  "times at %s: reseat the card, check the riser and power management (ASPM)",

@@ -62,7 +62,8 @@ struct xb_run_observer {
     /* The devices are open, and if there was something to wait for, that is over: measuring begins.
      * May be NULL. */
     void (*begun)(void *argument, const struct xb_run *run);
-    /* The case results[done_count] has that many samples so far; `bandwidth` is the last one's. */
+    /* The case results[done_count] has that many samples so far; `bandwidth` is the last one's.
+     * May be NULL. */
     void (*progress)(void *argument, const struct xb_run *run, size_t samples, double bandwidth);
     /* More results are final: run->done_count of them. May be NULL. */
     void (*finished)(void *argument, const struct xb_run *run);

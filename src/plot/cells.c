@@ -2,6 +2,7 @@
 #include "pictures.h"
 
 #include <math.h>
+#include <string.h>
 
 #define STEPS 7 /* shades of the style sheet */
 #define CELL_HEIGHT 30.0
@@ -83,6 +84,9 @@ void xb_cells_draw(FILE *stream, const void *picture, bool is_alone)
     char shade_names[STEPS][40]; /* the values at which they begin */
     place_cells(&grid);
     const double low = grid.range.low, high = grid.range.high;
+    char lowest[32], highest[32];
+    snprintf(lowest, sizeof lowest, "%.4g", low + 0.0);
+    snprintf(highest, sizeof highest, "%.4g", high + 0.0);
     for (int step = 0; step < STEPS && !grid.is_narrow; step++) {
         snprintf(shade_names[step], sizeof shade_names[step], "%.4g",
                  low + (high - low) * step / STEPS);
@@ -90,8 +94,10 @@ void xb_cells_draw(FILE *stream, const void *picture, bool is_alone)
     }
     if (xb_range_is_empty(grid.range))
         xb_frame_note(frame, "no data");
+    else if (strcmp(lowest, highest) == 0)
+        xb_frame_note(frame, "all %s %.20s", lowest, cells->unit);
     else
-        xb_frame_note(frame, "%.4g to %.4g %.20s: %s", low + 0.0, high + 0.0, cells->unit,
+        xb_frame_note(frame, "%s to %s %.20s: %s", lowest, highest, cells->unit,
                       grid.is_narrow ? "nearly equal, one shade" : "a shade begins at its number");
     if (grid.rows < cells->row_count || grid.columns < cells->column_count)
         xb_frame_note(frame, "%zu more rows and %zu more columns are not drawn",

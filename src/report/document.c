@@ -108,8 +108,14 @@ static void answer_link(struct xb_report_document *document)
     if (report->pair_count > 0)
         pairs = xb_arena_print(document->texts, " and %zu of %zu pairs",
                                report->pair_count - bad_pairs, report->pair_count);
-    SET(line, "%zu of %zu links to GPUs%s are as they should be.%s%.500s",
-        report->device_count - bad, report->device_count, pairs,
+    const char *soak = "";
+    if (report->soak != NULL)
+        soak = xb_arena_print(document->texts,
+                              report->soak->ended ? ", after a soak of %s"
+                                                  : "; a soak was cut short after %s",
+                              XB_SOAK_TIME(report->soak->took));
+    SET(line, "%zu of %zu links to GPUs%s are as they should be%s.%s%.500s",
+        report->device_count - bad, report->device_count, pairs, soak,
         report->nothing[0] != '\0' ? " Nothing could be tested: " : "", report->nothing);
 }
 
@@ -137,13 +143,13 @@ static void answer_fleet(struct xb_report_document *document)
     const double code = xb_report_number(root, "exit_code", 3.0);
     document->answer.look = XB_LOOK(nodes > 0, code == 0.0);
     SET(verdict,
-        nodes > 0     ? "%zu to drain"
+        nodes > 0     ? "%zu node%s to drain"
         : code == 0.0 ? "OK"
         : code == 1.0 ? "WARNING"
                       : "not judged",
-        nodes);
-    SET(line, "%.0f GPUs judged by their siblings, %d findings%s%s.", judged, count,
-        nodes > 0 ? ". To drain: " : "", list);
+        nodes, XB_PLURAL(nodes));
+    SET(line, "%.0f GPUs judged by their siblings, %d finding%s%s%s.", judged, count,
+        XB_PLURAL(count), nodes > 0 ? ". To drain: " : "", list);
 }
 
 static const char *name_of(const struct xb_record *record)

@@ -93,7 +93,8 @@ XB_COMPARER(by_worst, struct bad, XB_BY(worst), XB_BY(place))
 
 /* What it was judged by, and how many there are: who is handed the page must not need the command.
  */
-static void write_criteria(struct xb_page *page, const cJSON *root, size_t gpus, size_t nodes)
+static void write_criteria(struct xb_page *page, const cJSON *root, size_t gpus, size_t nodes,
+                           bool all_slower)
 {
     const cJSON *baseline = xb_report_member(root, "baseline"), *note;
     bool has_limits = cJSON_IsString(xb_report_member(root, "limits"));
@@ -104,8 +105,9 @@ static void write_criteria(struct xb_page *page, const cJSON *root, size_t gpus,
                                 NUMBER(root, "nodes"), expected)},
         {"GPUs", xb_page_print(page, "%.0f, %.0f judged by their siblings", NUMBER(root, "gpus"),
                                NUMBER(root, "judged_gpus"))},
-        {"Not OK", xb_page_print(page, "%zu GPU%s, and %zu node%s as a whole", gpus,
-                                 XB_PLURAL(gpus), nodes, XB_PLURAL(nodes))},
+        {"Not OK",
+         xb_page_print(page, "%zu GPU%s, and %zu node%s as a whole%s", gpus, XB_PLURAL(gpus), nodes,
+                       XB_PLURAL(nodes), all_slower ? "; and all GPUs of a model together" : "")},
         {"Chance that any of equal GPUs is named (alpha)",
          alpha > 0 ? xb_page_print(page, "%g", alpha) : NULL},
         {"Limits of links", has_limits ? xb_report_text(root, "limits") : "of each link test"},
@@ -132,11 +134,15 @@ void xb_write_findings(struct xb_page *page, const struct xb_report_document *do
     struct xb_fleet fleet;
     struct xb_fleet_judgement judgement;
     size_t count = 0, gpus = 0, nodes = 0;
+    bool is_found[XB_FLEET_CODES] = {false};
     cJSON_ArrayForEach(item, findings)
     {
         bad[count] = (struct bad){
             .item = item, .node = xb_report_text(item, "node"), .place = count, .worst = count};
         bad[count].gpu = xb_report_number(xb_report_member(item, "gpu"), "index", -1.0);
+        for (size_t k = 0; k < XB_FLEET_CODES; k++)
+            is_found[k] =
+                is_found[k] || strcmp(xb_report_text(item, "code"), xb_fleet_sayings[k].name) == 0;
         count++;
     }
     qsort(bad, count, sizeof *bad, by_gpu);
@@ -149,11 +155,11 @@ void xb_write_findings(struct xb_page *page, const struct xb_report_document *do
             !is_same && bad[i].gpu < 0 && cJSON_IsString(xb_report_member(bad[i].item, "node"));
     }
     qsort(bad, count, sizeof *bad, by_worst);
-    write_criteria(page, document->tree, gpus, nodes);
+    write_criteria(page, document->tree, gpus, nodes, is_found[XB_FLEET_ALL_SLOWER]);
     if (count == 0)
         return;
     xb_page_table_begin(page, "Who is not OK, and why: the worst first",
-                        "Node|#GPU|PCI|UUID|Serial|What|Finding");
+                        "Node|#GPU|PCI|UUID|Serial|Reason|Finding");
     for (size_t i = 0, end = 0; i < count; i = end) {
         const cJSON *gpu = xb_report_member(bad[i].item, "gpu");
         struct xb_words codes = {.length = 0}, texts = {.length = 0};
@@ -165,12 +171,20 @@ void xb_write_findings(struct xb_page *page, const struct xb_report_document *do
                          is_new ? code : "");
             xb_words_add(&texts, "%s%.500s", end > i ? "; " : "", text);
         }
-        XB_PAGE_CELLS(page, bad[i].node,
+        XB_PAGE_CELLS(page,
+                      strcmp(codes.text, xb_fleet_sayings[XB_FLEET_ALL_SLOWER].name) == 0
+                          ? "all"
+                          : bad[i].node,
                       bad[i].gpu >= 0 ? xb_page_print(page, "%.0f", bad[i].gpu) : NULL,
                       xb_report_text(gpu, "pci_bdf"), xb_report_text(gpu, "uuid"),
                       xb_report_text(gpu, "serial"), xb_page_print(page, "%s", codes.text),
                       xb_page_print(page, "%s", texts.text));
     }
+    xb_page_table_end(page);
+    xb_page_table_begin(page, "What to do", "Reason|What to do");
+    for (size_t k = 0; k < XB_FLEET_CODES; k++)
+        if (is_found[k])
+            XB_PAGE_CELLS(page, xb_fleet_sayings[k].name, xb_fleet_sayings[k].next);
     xb_page_table_end(page);
     xb_fleet_open(&fleet);
     xb_fleet_take_judged(document->tree, &fleet, &judgement);

@@ -32,52 +32,119 @@ static const char *limits_of(struct xb_page *page, const struct xb_link_directio
     if (way->critical > 0)
         xb_words_add(&words, "%s (%s)", XB_RATE_TEXT(way->critical),
                      xb_limit_source_name(way->source));
-    return words.length > 0 ? xb_page_print(page, "%s", words.text) : NULL;
+    return xb_page_print(page, "%s", words.length > 0 ? words.text : "-");
 }
 
 /* For a cell: NULL is shown as what is not known. */
 #define KNOWN(text) ((text)[0] != '\0' ? (text) : NULL)
+#define RATE(rate) ((rate) > 0 ? XB_RATE_TEXT(rate) : NULL)
 
 static void write_gpus(struct xb_page *page, const struct xb_link_report *report)
 {
-    xb_page_table_begin(
-        page, "GPUs",
-        "GPU|PCI|Serial|UUID|Link under load|Least link|#To GPU, GB/s|Warning, critical "
-        "below|#Back, GB/s|Warning, critical below|#NVLinks|#Errors|Verdict");
+    xb_page_table_begin(page, "GPUs: links under load, bandwidths in GB/s",
+                        "GPU|Verdict|PCI|Serial|UUID|Link|#To GPU|#Back|#NVLinks|#Errors");
     for (size_t i = 0; i < report->device_count; i++) {
         const struct xb_link_device *device = &report->devices[i];
         const struct xb_verdict *verdict = &report->verdicts[i];
-        const struct xb_link_limits *limits = &verdict->limits;
         const struct xb_device_health *health = xb_link_latest(device);
-        struct xb_words least = {.length = 0};
         uint64_t errors = 0;
         bool counted = xb_link_errors(&verdict->facts, &errors);
-        if (limits->generation.is_set)
-            xb_words_add(&least, "Gen%.0f (%s)", limits->generation.value,
-                         xb_limit_source_name(limits->generation.source));
-        if (limits->width.is_set)
-            xb_words_add(&least, "%sx%.0f (%s)", least.length > 0 ? ", " : "", limits->width.value,
-                         xb_limit_source_name(limits->width.source));
-        if (limits->was.load.width > 0)
-            xb_words_add(&least, "%s%s (baseline)", least.length > 0 ? ", " : "",
-                         XB_LINK_LANES(limits->was.load));
-        XB_PAGE_CELLS(page, xb_page_print(page, "%u", device->info.index),
-                      KNOWN(device->info.pci_bdf), KNOWN(device->setup.serial),
-                      KNOWN(device->info.uuid), XB_LINK_LANES(xb_verdict_lanes(verdict)),
-                      least.length > 0 ? least.text : "what both ends can do (default)");
-        for (size_t k = 0; k < XB_LINK_WAYS; k++)
-            XB_PAGE_CELLS(page,
-                          verdict->ways[k].measured > 0 ? XB_RATE_TEXT(verdict->ways[k].measured)
-                                                        : NULL,
-                          limits_of(page, &verdict->ways[k], limits->was.rates[k]));
         const char *links = NULL;
         if (health != NULL)
             links = xb_page_print(page, "%u/%u", health->nvlinks_active,
                                   health->nvlinks_active + health->nvlinks_inactive);
-        XB_PAGE_CELLS(page, links, counted ? xb_page_print(page, "%zu", (size_t)errors) : NULL,
-                      xb_level_name(verdict->found.level));
+        XB_PAGE_CELLS(page, xb_page_print(page, "%u", device->info.index),
+                      xb_level_name(verdict->found.level), KNOWN(device->info.pci_bdf),
+                      KNOWN(device->setup.serial), KNOWN(device->info.uuid),
+                      XB_LINK_LANES(xb_verdict_lanes(verdict)), RATE(verdict->ways[0].measured),
+                      RATE(verdict->ways[1].measured), links,
+                      counted ? xb_page_print(page, "%zu", (size_t)errors) : NULL);
     }
     xb_page_table_end(page);
+}
+
+/* What a GPU was judged by: its link, and each way. */
+#define LIMITS 3
+static void find_limits(struct xb_page *page, const struct xb_verdict *verdict,
+                        const char *texts[LIMITS])
+{
+    const struct xb_link_limits *limits = &verdict->limits;
+    struct xb_words least = {.length = 0};
+    if (limits->generation.is_set)
+        xb_words_add(&least, "Gen%.0f (%s)", limits->generation.value,
+                     xb_limit_source_name(limits->generation.source));
+    if (limits->width.is_set)
+        xb_words_add(&least, "%sx%.0f (%s)", least.length > 0 ? ", " : "", limits->width.value,
+                     xb_limit_source_name(limits->width.source));
+    if (limits->was.load.width > 0)
+        xb_words_add(&least, "%s%s (baseline)", least.length > 0 ? ", " : "",
+                     XB_LINK_LANES(limits->was.load));
+    texts[0] = xb_page_print(page, "%s",
+                             least.length > 0 ? least.text : "what both ends can do (default)");
+    for (size_t k = 0; k < XB_LINK_WAYS; k++)
+        texts[1 + k] = limits_of(page, &verdict->ways[k], limits->was.rates[k]);
+}
+
+/* A row for GPUs with the same limits. */
+static void write_limits(struct xb_page *page, const struct xb_link_report *report)
+{
+    xb_page_table_begin(
+        page, "Limits in GB/s, and where each is from",
+        "GPU|Least link|To GPU: warning, critical below|Back: warning, critical below");
+    for (size_t i = 0, next = 1; i < report->device_count; i = next++) {
+        const char *texts[LIMITS], *others[LIMITS];
+        bool same = true;
+        find_limits(page, &report->verdicts[i], texts);
+        for (; next < report->device_count && same; next += same) {
+            find_limits(page, &report->verdicts[next], others);
+            for (size_t k = 0; k < LIMITS; k++)
+                same = same && strcmp(texts[k], others[k]) == 0;
+        }
+        XB_PAGE_CELLS(page,
+                      xb_page_print(page, next - i > 1 ? "%u to %u" : "%u",
+                                    report->devices[i].info.index,
+                                    report->devices[next - 1].info.index),
+                      texts[0], texts[1], texts[2]);
+    }
+    xb_page_table_end(page);
+}
+
+/* Each quantity in all minutes of load: the lowest, the mean, the highest. */
+static void write_soak(struct xb_page *page, const struct xb_link_report *report)
+{
+    const struct xb_link_soak *soak = report->soak;
+    uint64_t all = 0, errors = 0;
+    if (soak == NULL)
+        return;
+    xb_page_table_begin(page,
+                        xb_page_print(page,
+                                      "Soak of %s%s: all GPUs, both ways at once (lowest, "
+                                      "mean, highest; bandwidths in GB/s)",
+                                      XB_SOAK_TIME(soak->took),
+                                      soak->ended ? " before the test" : ", cut short"),
+                        "GPU|#To GPU|#Back|#Beside kernels|#To other GPUs|#Temperature, °C|#Power, "
+                        "W|#SM clock, MHz|#Errors|#Verified turns");
+    for (size_t i = 0; i < soak->device_count; i++, all += errors) {
+        const struct xb_soak_device *device = &soak->devices[i];
+        const char *cells[XB_SOAK_MEMORY_CLOCK + 3] = {
+            xb_page_print(page, "%u", report->devices[i].info.index)};
+        for (size_t q = 0; q < XB_SOAK_MEMORY_CLOCK; q++) {
+            const struct xb_soak_range *range = &device->ranges[q];
+            const double scale = q <= XB_SOAK_PEER ? 1e9 : 1;
+            const int decimals = q < XB_SOAK_PEER;
+            if (range->count > 0)
+                cells[1 + q] =
+                    xb_page_print(page, "%.*f, %.*f, %.*f", decimals, range->least / scale,
+                                  decimals, range->mean / scale, decimals, range->most / scale);
+        }
+        if (xb_link_errors(&device->facts, &errors))
+            cells[XB_SOAK_MEMORY_CLOCK + 1] = xb_page_print(page, "%zu", (size_t)errors);
+        cells[XB_SOAK_MEMORY_CLOCK + 2] = xb_page_print(page, "%u", device->verified);
+        xb_page_cells(page, cells, sizeof cells / sizeof *cells);
+    }
+    xb_page_table_end(page);
+    if (all > 0)
+        xb_page_remark(page, "Errors of rare wrong bits are normal, up to 0.6 a second.");
 }
 
 static void write_reasons(struct xb_page *page, const struct xb_link_report *report)
@@ -242,6 +309,9 @@ void xb_write_links(struct xb_page *page, const struct xb_report_document *docum
     if (report->device_count > 0)
         write_gpus(page, report);
     write_reasons(page, report);
+    if (report->device_count > 0)
+        write_limits(page, report);
+    write_soak(page, report);
     write_criteria(page, report);
     if (hops > 0)
         xb_page_picture(page, xb_tree_draw, &tree, "Links between the host and its GPUs", "%s",

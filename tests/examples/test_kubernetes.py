@@ -72,12 +72,12 @@ class Pods(test_examples.ExampleTest):
                 )
                 self.assertEqual((run.code, run.out), (0, "{}\n"), name)
 
-    def test_the_gate_holds_critical_alone(self):
+    def test_the_gate_holds_what_is_critical_or_not_tested(self):
         (gate,), (work,) = self.gated["initContainers"], self.gated["containers"]
         self.assertEqual(gate["resources"]["limits"], work["resources"]["limits"])
         log = self.path("log")
         line = gate["args"][0].replace("/dev/termination-log", shlex.quote(log))
-        for ends, code in ((0, 0), (1, 0), (2, 1), (3, 0)):
+        for ends, code in ((0, 0), (1, 0), (2, 1), (3, 0), (127, 1), (139, 1)):
             run = self.run_command([*gate["command"], line], XFERBENCH_ENDS=str(ends), XFERBENCH_SAYS="codes")
             self.assertEqual((run.code, run.out, self.read("log")), (code, "", "codes\n"), ends)
 

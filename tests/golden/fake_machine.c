@@ -210,8 +210,12 @@ void __wrap_xb_health_read(struct xb_driver *driver, unsigned index, unsigned pa
             health->sm_clock_mhz = 1100;
         }
     }
-    if (index == 1)
+    if (index == 1) {
+        const uint64_t bits = (uint64_t)xb_fake_event("bits");
         health->counts[XB_PCIE_RETRAINS] += (uint64_t)xb_fake_event("restless");
+        health->counts[XB_PCIE_BAD_TLPS] += bits;
+        health->counts[XB_PCIE_LCRC_ERRORS] += bits;
+    }
 }
 
 /* ---- NUMA nodes: whoever asks for one gets it ---- */

@@ -255,11 +255,16 @@ static void compare_values(struct xb_judging *judging, const struct comparing *c
 {
     const double alpha = judging->judgement->request.alpha;
     size_t most = comparing->fleets[THEN]->value_count + judging->fleet->value_count, models = 0;
+    size_t equal = 0;
     struct measured *list = XB_SCRATCH(judging, most, sizeof *list);
     double *scratch = XB_SCRATCH(judging, most, sizeof *scratch);
     size_t count = list_measured(judging, comparing, THEN, list);
     count += list_measured(judging, comparing, NOW, list + count);
     count = judging->judgement->compared = keep_both(judging, comparing, list, count);
+    while (equal < count && list[equal].gain == 0)
+        equal++;
+    if (count > 0 && equal == count)
+        XB_NOTE("All values are exactly those of the baseline: is it the same measurement?");
     struct model *all = XB_SCRATCH(judging, count, sizeof *all);
     double *p = XB_SCRATCH(judging, count, sizeof *p);
     XB_EACH_GROUP (count, list[end].figure == list[begin].figure) {

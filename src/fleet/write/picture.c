@@ -143,9 +143,9 @@ static void make_picture(const struct xb_fleet_judgement *judgement,
         /* Where slots differ each has limits of its own. */
         .level_count = has_limit && !(siblings->slots_differ > 0) ? 3 : 1,
         .are = {"like their siblings", "slow", "fast"},
-        .band_is = xb_arena_print(memory, "one spread on each side of the median: %.2g %%%s",
-                                  100.0 * siblings->spread,
-                                  siblings->is_floor ? ", the least assumed" : ""),
+        .band_is =
+            xb_arena_print(memory, "median and one spread: %.2g %%%s", 100.0 * siblings->spread,
+                           siblings->is_floor ? ", the least assumed" : ""),
     };
     const double factors[] = {1.0, 1.0 - (more ? slow : fast), 1.0 + (more ? fast : slow)};
     const char *const names[] = {"median", more ? "slow below" : "fast below",

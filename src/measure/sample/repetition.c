@@ -65,7 +65,7 @@ void xb_measure_note_cut(struct xb_measurement *measurement)
 void xb_measure_tell(const struct xb_measurement *measurement, size_t samples, double seconds)
 {
     const struct xb_run_observer *observer = measurement->observer;
-    if (observer != NULL && seconds > 0)
+    if (observer != NULL && observer->progress != NULL && seconds > 0)
         observer->progress(observer->argument, measurement->run, samples,
                            (double)measurement->result->bytes_moved / seconds);
 }

@@ -147,11 +147,11 @@ TEST_WITH(tells_what_goes_on_beside_copies, begin, NULL)
         assert_true(seen[i].traffic_known);
         assert_true(fabs(seen[i].sent - 50e6) < 1);
         assert_true(fabs(seen[i].received - 100e6) < 1);
-        assert_int_equal(seen[i].memory_mhz, 2000);
+        assert_int_equal(seen[i].clocks.memory_clock_mhz, 2000);
         assert_int_equal(seen[i].retrains, i == 0 ? 2 : 3);
-        assert_int_equal(seen[i].memory_best_mhz, 3201);
-        assert_true(seen[i].slowed_by_hardware);
-        assert_string_equal(seen[i].throttle, "hardware power brake");
+        assert_int_equal(seen[i].clocks.memory_clock_best_mhz, 3201);
+        assert_true(seen[i].clocks.slowed_by_hardware);
+        assert_string_equal(seen[i].clocks.throttle, "hardware power brake");
     }
     assert_int_equal(world.probes_open, 0);
 }
@@ -188,8 +188,8 @@ TEST_WITH(tells_nothing_where_nothing_is_known, begin, NULL)
             assert_int_equal(seen[i].cpus, 0);
             assert_true(seen[i].load_s == 0);
             assert_false(seen[i].traffic_known);
-            assert_int_equal(seen[i].memory_mhz, 0);
-            assert_false(seen[i].slowed_by_hardware);
+            assert_int_equal(seen[i].clocks.memory_clock_mhz, 0);
+            assert_false(seen[i].clocks.slowed_by_hardware);
         }
     }
 }

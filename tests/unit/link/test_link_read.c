@@ -77,7 +77,7 @@ static void spoil(struct xb_link_report *report)
         struct xb_verdict *verdict = &report->verdicts[i];
         strcpy(report->devices[i].info.name, nasty);
         strcpy(attempt->failure, nasty);
-        strcpy(attempt->conditions[0].throttle, nasty);
+        strcpy(attempt->conditions[0].clocks.throttle, nasty);
         memset(attempt->at_rest.local_cpus, '1', sizeof attempt->at_rest.local_cpus - 1);
         attempt->data_wrong = attempt->load.gone = true;
         attempt->conditions[0].cpus_busy = attempt->conditions[1].mean = NAN;

@@ -34,7 +34,7 @@ static struct xb_pcie_end make_end(const char *bdf, double speed, unsigned width
                                        .max_width = width},
                               .numa_node = -1,
                               .aer = {.known = true},
-                              .control = {true, 256, 256, 4096, false, false}};
+                              .control = {true, 256, 256, 4096, false, false, 0}};
     snprintf(end.bdf, sizeof end.bdf, "%.15s", bdf);
     return end;
 }
@@ -81,8 +81,8 @@ static struct xb_link_attempt healthy(void)
                                                             .traffic_known = true,
                                                             .sent = i == 0 ? 5.2e9 : 60.2e9,
                                                             .received = i == 0 ? 59.5e9 : 0,
-                                                            .memory_mhz = 3201,
-                                                            .memory_best_mhz = 3201,
+                                                            .clocks.memory_clock_mhz = 3201,
+                                                            .clocks.memory_clock_best_mhz = 3201,
                                                             .mean = 55.3e9,
                                                             .fastest = 55.5e9};
     return attempt;
@@ -543,7 +543,8 @@ TEST(what_is_slow_by_design_or_as_set_is_never_condemned)
         for (size_t way = 0; way < XB_LINK_WAYS; way++)
             attempt->rates[way] = attempt->conditions[way].fastest = (i / 2 + 1) * 0.5e9;
         devices[0].setup.confidential = i % 2 == 0 ? XB_SWITCH_ON : XB_SWITCH_UNKNOWN;
-        attempt->conditions[0].memory_mhz = attempt->conditions[1].memory_mhz = 1593;
+        attempt->conditions[0].clocks.memory_clock_mhz =
+            attempt->conditions[1].clocks.memory_clock_mhz = 1593;
         attempt->conditions[0].traffic_known = attempt->conditions[1].traffic_known = false;
         judge();
         assert_int_equal(verdicts[0].found.level, XB_LEVEL_UNKNOWN);
