@@ -142,13 +142,13 @@ void xb_nvlink_facts_add(struct xb_nvlink_facts *facts, const struct xb_device_h
     }
 }
 
-/* What was counted in one attempt. Retrains only count while copies go on: a link that rests
- * between them may train down and up again. */
-static void count(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
+/* Retrains only count while copies go on: a link that rests between them may train down and up. */
+void xb_link_facts_add(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
 {
     const struct xb_device_health *before = &attempt->health_before;
     const struct xb_device_health *after = &attempt->health_after;
     bool any = false;
+    count_errors(attempt, facts);
     xb_nvlink_facts_add(&facts->nvlinks, before, after, attempt->health_seconds);
     if (before->replays_known && after->replays_known) {
         uint64_t replays = rise(before->replays, after->replays);
@@ -172,19 +172,13 @@ static void count(const struct xb_link_attempt *attempt, struct xb_link_facts *f
         facts->counted_seconds += attempt->health_seconds;
 }
 
-void xb_link_facts_add(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
-{
-    count_errors(attempt, facts);
-    count(attempt, facts);
-}
-
 bool xb_link_errors(const struct xb_link_facts *facts, uint64_t *count)
 {
     bool known = facts->errors.known;
     *count = facts->errors.correctable + facts->errors.nonfatal + facts->errors.fatal;
     for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
         if (i != XB_PCIE_RETRAINS && i != XB_PCIE_UNSUPPORTED) {
-            known = known || facts->counted[i];
+            known |= facts->counted[i];
             *count += facts->rises[i];
         }
     for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++)

@@ -297,27 +297,25 @@ static bool begin_attempt(const struct round *round, struct xb_link_pair *pair)
     return false;
 }
 
-/* The attempt of a pair is its row. A row that was cut before its first sample is none. */
-static void take_result(struct round *round, const struct xb_result *result)
-{
-    struct xb_link_pair *pair = round->pairs[round->taken++];
-    struct xb_pair_attempt *attempt = &pair->attempts[pair->attempt_count];
-    if (result->row.status == XB_RESULT_SKIPPED &&
-        (result->stop_reason == XB_STOP_DEADLINE || result->stop_reason == XB_STOP_INTERRUPTED))
-        return;
-    bool is_ok = result->row.status == XB_RESULT_OK;
-    attempt->bandwidth = is_ok ? result->bandwidth.median : 0;
-    attempt->data_wrong = result->row.verified == XB_VERIFIED_FALSE;
-    finish_attempt(round->session, pair, is_ok ? "" : result->reason);
-}
-
-/* An observer's callback: takes the rows that are final since the last one. */
+/* An observer's callback: takes the rows that are final since the last one. The attempt of a pair
+ * is its row; one that was cut before its first sample is none. */
 static void take_rows(void *argument, const struct xb_run *run)
 {
     struct round *round = argument;
-    for (; round->row_count < run->done_count; round->row_count++)
-        if (!run->results[round->row_count].test.sum)
-            take_result(round, &run->results[round->row_count]);
+    for (; round->row_count < run->done_count; round->row_count++) {
+        const struct xb_result *result = &run->results[round->row_count];
+        if (result->test.sum)
+            continue;
+        struct xb_link_pair *pair = round->pairs[round->taken++];
+        struct xb_pair_attempt *attempt = &pair->attempts[pair->attempt_count];
+        const bool is_ok = result->row.status == XB_RESULT_OK;
+        if (result->row.status == XB_RESULT_SKIPPED &&
+            (result->stop_reason == XB_STOP_DEADLINE || result->stop_reason == XB_STOP_INTERRUPTED))
+            continue;
+        attempt->bandwidth = is_ok ? result->bandwidth.median : 0;
+        attempt->data_wrong = result->row.verified == XB_VERIFIED_FALSE;
+        finish_attempt(round->session, pair, is_ok ? "" : result->reason);
+    }
 }
 
 /* Copies between all pairs of the round. */

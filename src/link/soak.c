@@ -282,8 +282,10 @@ static void say(const struct soak *soak, const char *format, ...)
 static uint64_t errors_of(const struct xb_link_soak *soak)
 {
     uint64_t all = 0, errors = 0;
-    for (size_t i = 0; i < soak->device_count; i++, all += errors)
-        (void)xb_link_errors(&soak->devices[i].facts, &errors);
+    XB_EACH (device, soak->devices, soak->device_count) {
+        (void)xb_link_errors(&device->facts, &errors);
+        all += errors;
+    }
     return all;
 }
 
