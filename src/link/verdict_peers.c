@@ -61,6 +61,19 @@ static void judge_since(const struct xb_link_report *node, const struct xb_link_
         FIND(WARNING, "XB-BASELINE-BW", XB_SINCE_ADVICE, text);
 }
 
+/* Fills in what is asked of the pair's bandwidth. */
+static void set_limits(struct xb_pair_verdict *verdict)
+{
+    const struct xb_limit *minimum = &verdict->minimum;
+    struct xb_link_direction *bandwidth = &verdict->bandwidth;
+    bandwidth->source = minimum->is_set ? minimum->source : XB_LIMIT_DEFAULT;
+    bandwidth->critical =
+        minimum->is_set ? minimum->value : XB_PEER_CRITICAL_SHARE * verdict->ceiling;
+    bandwidth->warning = minimum->is_set ? 0 : XB_PEER_WARN_SHARE * verdict->ceiling;
+    bandwidth->own_limit = fmax(bandwidth->warning, bandwidth->critical);
+    bandwidth->warning = fmax(bandwidth->warning, XB_BASELINE_SHARE * verdict->was);
+}
+
 /* Judges a pair by its minimum, or by what its links carry. The attempt that counts has the highest
  * bandwidth; wrong data counts in whichever attempt it was seen. */
 static void judge_pair(const struct xb_link_report *node, const struct xb_link_pair *pair,
@@ -77,13 +90,8 @@ static void judge_pair(const struct xb_link_report *node, const struct xb_link_p
     xb_pair_verdict_observe(pair, best, verdict);
     const struct xb_pair_attempt *attempt = XB_ATTEMPT_JUDGED(verdict, pair);
     const struct xb_limit *minimum = &verdict->minimum;
-    struct xb_link_direction *bandwidth = &verdict->bandwidth;
-    bandwidth->source = minimum->is_set ? minimum->source : XB_LIMIT_DEFAULT;
-    bandwidth->critical =
-        minimum->is_set ? minimum->value : XB_PEER_CRITICAL_SHARE * verdict->ceiling;
-    bandwidth->warning = minimum->is_set ? 0 : XB_PEER_WARN_SHARE * verdict->ceiling;
-    bandwidth->own_limit = fmax(bandwidth->warning, bandwidth->critical);
-    bandwidth->warning = fmax(bandwidth->warning, XB_BASELINE_SHARE * verdict->was);
+    const struct xb_link_direction *bandwidth = &verdict->bandwidth;
+    set_limits(verdict);
     if (wrong != NULL)
         FIND(CRITICAL, "XB-DATA-WRONG",
              "a copy arrived wrong, take both devices out of service%s%s",

@@ -127,6 +127,15 @@ static void write_criteria(struct xb_page *page, const cJSON *root, size_t gpus,
     }
 }
 
+static void write_what_to_do(struct xb_page *page, const bool is_found[XB_FLEET_CODES])
+{
+    xb_page_table_begin(page, "What to do", "Reason|What to do");
+    for (size_t k = 0; k < XB_FLEET_CODES; k++)
+        if (is_found[k])
+            XB_PAGE_CELLS(page, xb_fleet_sayings[k].name, xb_fleet_sayings[k].next);
+    xb_page_table_end(page);
+}
+
 void xb_write_findings(struct xb_page *page, const struct xb_report_document *document)
 {
     const cJSON *findings = xb_report_member(document->tree, "findings"), *item;
@@ -181,11 +190,7 @@ void xb_write_findings(struct xb_page *page, const struct xb_report_document *do
                       xb_page_print(page, "%s", texts.text));
     }
     xb_page_table_end(page);
-    xb_page_table_begin(page, "What to do", "Reason|What to do");
-    for (size_t k = 0; k < XB_FLEET_CODES; k++)
-        if (is_found[k])
-            XB_PAGE_CELLS(page, xb_fleet_sayings[k].name, xb_fleet_sayings[k].next);
-    xb_page_table_end(page);
+    write_what_to_do(page, is_found);
     xb_fleet_open(&fleet);
     xb_fleet_take_judged(document->tree, &fleet, &judgement);
     if (xb_fleet_pictures_each(&judgement, DRAWN, 0, draw, page) > 0 &&

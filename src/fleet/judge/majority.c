@@ -92,6 +92,22 @@ static void name_nodes(struct xb_judging *judging, struct vote *votes, size_t co
     }
 }
 
+/* Notes which nodes have no link test of all their GPUs. Returns how many. */
+static size_t note_partial(struct xb_judging *judging)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    const char **partials = XB_SCRATCH(judging, fleet->node_count, sizeof(char *));
+    size_t partial = 0;
+    for (size_t i = 0; i < fleet->node_count; i++)
+        if (fleet->nodes[i]->is_partial)
+            partials[partial++] = fleet->nodes[i]->name;
+    if (partial > 0 && partial < fleet->node_count)
+        XB_NOTE("Nodes without a link test of all their GPUs: %zu, %s. Whether they have fewer is "
+                "not known.",
+                partial, XB_FLEET_NAMES(partials, partial));
+    return partial;
+}
+
 XB_POINTER_COMPARER(by_place, struct xb_fleet_gpu, XB_BY(node->number), XB_BY_NAME(pci_bdf),
                     XB_BY_GREATEST(told))
 
@@ -104,15 +120,7 @@ static void name_fewer_gpus(struct xb_judging *judging)
     const struct xb_fleet_gpu **gpus = XB_SCRATCH(judging, fleet->gpu_count, sizeof(void *));
     struct vote *votes = XB_SCRATCH(judging, fleet->gpu_count, sizeof *votes);
     struct xb_node_tally with = xb_node_tally_open(judging);
-    const char **partials = XB_SCRATCH(judging, fleet->node_count, sizeof(char *));
-    size_t count = 0, voted = 0, older = 0, old = 0, partial = 0;
-    for (size_t i = 0; i < fleet->node_count; i++)
-        if (fleet->nodes[i]->is_partial)
-            partials[partial++] = fleet->nodes[i]->name;
-    if (partial > 0 && partial < fleet->node_count)
-        XB_NOTE("Nodes without a link test of all their GPUs: %zu, %s. Whether they have fewer is "
-                "not known.",
-                partial, XB_FLEET_NAMES(partials, partial));
+    size_t count = 0, voted = 0, older = 0, old = 0, partial = note_partial(judging);
     for (size_t i = 0; i < fleet->gpu_count; i++)
         gpus[i] = fleet->gpus[i];
     qsort(gpus, fleet->gpu_count, sizeof(void *), by_place);

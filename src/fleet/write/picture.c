@@ -215,7 +215,7 @@ static struct xb_fleet_gpu *read_gpu(struct xb_json_reader *reader, struct xb_fl
 {
     const char *name = xb_json_get_text(reader, of, "node");
     const struct xb_fleet_node node = {.name = name, .hostname = name};
-    struct xb_fleet_gpu gpu;
+    struct xb_fleet_gpu gpu = {.index = 0};
     xb_fields_read(reader, object, xb_fleet_gpu_fields, &gpu);
     if (xb_json_failed(reader))
         return NULL;

@@ -204,7 +204,7 @@ TEST(json_survives_every_failed_allocation)
     struct xb_fleet_source source = {.path = "a.json"};
     struct xb_fleet_siblings siblings = {.figure = &figure};
     struct xb_fleet_finding finding = {.node = &node, .figure = &figure, .text = "it is slow"};
-    const struct xb_fleet fleet = {.sources = &source, .source_count = 1};
+    const struct xb_fleet fleet = {.sources = &source, .source_count = 1, .figure_count = 1};
     const struct xb_fleet_judgement judgement = {.fleet = &fleet,
                                                  .findings = &finding,
                                                  .finding_count = 1,
