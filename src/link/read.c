@@ -155,6 +155,10 @@ enum xb_status xb_link_report_of_tree(const char *path, const cJSON *root,
                        "%u was written by a newer xferbench than this one, which reads 1",
                        (unsigned)version);
     xb_fields_read(&reader, root, root_fields, report);
+    size_t outer = xb_place_enter(&reader.place, "host");
+    (void)xb_json_get_known_text(&reader, cJSON_GetObjectItemCaseSensitive(root, "host"),
+                                 "node_named_by");
+    xb_place_leave(&reader.place, outer);
     check_launcher(&reader, root);
     xb_fields_read_object(&reader, root, "start", start_fields, start);
     report->start = start;

@@ -149,9 +149,9 @@ static const char *when(unsigned minute, char text[48])
 void xb_judge_soak(const struct xb_link_soak *soak, size_t index,
                    const struct xb_link_device *device, struct xb_verdict *verdict)
 {
-    const struct xb_soak_device *own = &soak->devices[index];
     if (index >= soak->device_count)
         return;
+    const struct xb_soak_device *own = &soak->devices[index];
     struct xb_verdict counted = {.facts = own->facts};
     if (own->gone)
         FIND(CRITICAL, "XB-DEVICE-GONE", "fell off the bus in %s: see dmesg (Xid 79)",
