@@ -30,7 +30,7 @@ void xb_baseline_find(const struct xb_link_report *baseline, const struct xb_dev
 {
     const size_t place = baseline != NULL ? find(baseline, info) : SIZE_MAX;
     *was = (struct xb_link_was){.known = place < SIZE_MAX};
-    if (!was->known)
+    if (baseline == NULL || !was->known)
         return;
     const struct xb_verdict *verdict = &baseline->verdicts[place];
     const struct xb_device_health *health = xb_link_latest(&baseline->devices[place]);

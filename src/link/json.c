@@ -468,8 +468,10 @@ static const struct xb_field lanes_fields[] = {XB_FIELD("speed_gts", DOUBLE, lan
                                                XB_FIELD("width", UNSIGNED, lanes, width),
                                                XB_FIELDS_END};
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): a member has none */
 #define LANES(key, member)                                                                         \
     XB_OBJECT(key, soak_hop, member, lanes_fields, XB_NEEDS(soak_hop, member.width))
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static const struct xb_field soak_hop_fields[] = {
     XB_FIELD("lower", ADDRESS, soak_hop, lower),

@@ -18,6 +18,8 @@ static inline size_t xb_round_count(size_t count)
 static inline size_t xb_round_partner(size_t count, size_t round, size_t place)
 {
     const size_t circle = xb_round_count(count);
+    if (circle == 0)
+        return place;
     if (place == circle) /* of an even number the last one meets whoever would meet itself */
         return round * ((circle + 1) / 2) % circle;
     size_t partner = (round + circle - place) % circle;

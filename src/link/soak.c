@@ -212,6 +212,7 @@ static void load(struct soak *soak, const char *const *options, const char *name
     }
     xb_link_session_unlock(session);
     soak->late = fmax(soak->late, xb_clock_now() - run.run.deadline);
+    soak->run = NULL;
     xb_link_run_free(&run);
 }
 

@@ -169,20 +169,23 @@ struct model {
  * changed there. */
 static double describe(struct model *model, double *scratch)
 {
-    size_t worse = 0;
-    double p = 0, n = 0;
+    size_t worse = 0, changed = 0;
+    double p = 0;
     for (size_t first = 0, i = 0; first < model->count; first = i, model->nodes++) {
         const struct xb_fleet_node *node = model->all[first].value->gpu->node;
         for (; i < model->count && model->all[i].value->gpu->node == node; i++)
             scratch[i - first] = model->all[i].gain;
         double gain = xb_median_of(scratch, i - first);
         worse += gain < 0;
-        n += gain != 0;
+        changed += gain != 0;
     }
     model->gain = XB_MEDIAN(scratch, model->count, model->all[i].gain);
     /* P that so many of n coins or more show heads. */
-    for (double k = (double)worse; k <= n; k++)
+    const double n = (double)changed;
+    for (size_t i = worse; i <= changed; i++) {
+        const double k = (double)i;
         p += exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) - n * log(2));
+    }
     return fmin(p, 1);
 }
 
