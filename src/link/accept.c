@@ -146,7 +146,7 @@ bool xb_link_accepted_text(const struct xb_link_report *report, struct xb_words 
                     continue;
                 xb_words_add(words, "%s%u", separator, report->devices[i / XB_FINDINGS].info.index);
                 separator = ", ";
-                i |= XB_FINDINGS - 1; /* each GPU once */
+                i += XB_FINDINGS - 1 - i % XB_FINDINGS; /* each GPU once */
             }
             while ((next = strstr(next + 1, ": ")) != NULL) /* what to do is behind the last */
                 end = next;

@@ -9,7 +9,6 @@
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "rounds.h"
 #include "run/request.h"
 
 #include <assert.h>

@@ -82,6 +82,18 @@ void xb_link_run_free(struct xb_link_run *run);
 #define XB_SOAK_LINE 128
 void xb_link_soak_run(struct xb_link_session *session, int channel);
 
+/* ---- pairs that copy at once ---- */
+
+/* Rounds in which devices copy in pairs, all pairs of a round at once: each device is in one pair
+ * of a round, or, where their number is odd, rests in one round. In all rounds together every two
+ * meet once. By the circle method (Kirkman, 1847): the sum of the places of two that meet is the
+ * number of the round, modulo the number of rounds. */
+
+/* How many rounds `count` devices need; 0 for fewer than two. */
+size_t xb_round_count(size_t count);
+/* Whom the device at that place, below `count`, meets in a round; itself: it rests. */
+size_t xb_round_partner(size_t count, size_t round, size_t place);
+
 /* ---- what goes on beside the copies of a device ---- */
 
 /* Reads the parts (enum xb_health_part) that the vendor's library, if there is one, knows. */

@@ -60,6 +60,22 @@ enum xb_status xb_link_run_plan(const struct xb_link_session *session, const cha
     return xb_plan(&run->run, error);
 }
 
+size_t xb_round_count(size_t count)
+{
+    return count < 2 ? 0 : count - 1 + count % 2;
+}
+
+size_t xb_round_partner(size_t count, size_t round, size_t place)
+{
+    const size_t circle = xb_round_count(count);
+    if (circle == 0)
+        return place;
+    if (place == circle) /* of an even number the last one meets whoever would meet itself */
+        return round * ((circle + 1) / 2) % circle;
+    size_t partner = (round + circle - place) % circle;
+    return partner != place || circle == count ? partner : circle;
+}
+
 /* Whether a row has a device in common with one of `count` rows. */
 static bool has_common(const struct xb_case *own, const struct xb_result *rows, size_t count)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 /* Load and rest, minute after minute, in the process that measures. */
-#include "rounds.h"
 #include "session.h"
 
 #include "base/clock.h"

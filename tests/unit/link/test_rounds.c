@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "link/rounds.h"
+#include "link/session.h"
 
 #include "testing.h"
 
