@@ -11,6 +11,8 @@ import statistics
 import sys
 
 READ, WRITE = "direct-read", "direct-write"
+SUM = "bandwidth_sum_of_ways"
+WAYS = ("bandwidth_h2d", "bandwidth_d2h", "bandwidth_there", "bandwidth_back")
 
 
 def host(mode, direction, together=False, figure="bandwidth"):
@@ -24,12 +26,15 @@ def peer(path, direction, by, figure="bandwidth", group=None):
 
 
 def of_engine_or_kernel(suffix, mode, by):
-    """What nvbandwidth has for both: its name, the part of a matrix with several, and our row."""
+    """What nvbandwidth has for both: its names, whose figures are added up, the part of a matrix with several, and our
+    row."""
+    both = "host_to_device_bidirectional_memcpy_%s + device_to_host_bidirectional_memcpy" % suffix
     rows = [
         ("host_to_device_memcpy", None, host(mode, "h2d")),
         ("device_to_host_memcpy", None, host(mode, "d2h")),
         ("host_to_device_bidirectional_memcpy", None, host(mode, "bidir", figure="bandwidth_h2d")),
         ("device_to_host_bidirectional_memcpy", None, host(mode, "bidir", figure="bandwidth_d2h")),
+        (both, None, host(mode, "bidir", figure=SUM)),
         ("all_to_host_memcpy", None, host(mode, "d2h", True)),
         ("host_to_all_memcpy", None, host(mode, "h2d", True)),
         ("all_to_host_bidirectional_memcpy", None, host(mode, "bidir", True, "bandwidth_d2h")),
@@ -41,7 +46,7 @@ def of_engine_or_kernel(suffix, mode, by):
             ("device_to_device_memcpy_" + way, None, peer(path, "d2d", by)),
             (both, 0, peer(path, "bidir", by, "bandwidth_there")),
             (both, 1, peer(path, "bidir", by, "bandwidth_back")),
-            (both, 2, peer(path, "bidir", by)),
+            (both, 2, peer(path, "bidir", by, SUM)),
         ]
     # Its read tests of groups are named for who asks and not for where the data goes: "all to one"
     # is all that read from one. Its kernels of "read" run where the data lies: they write.
@@ -64,6 +69,9 @@ ROWS = of_engine_or_kernel("ce", "pinned", "engine") + of_engine_or_kernel("sm",
 
 def theirs(tests, name, part):
     """The median of its cells. What goes both ways has three matrices: each way, and the sum."""
+    if " + " in name:
+        each = [theirs(tests, one, part) for one in name.split(" + ")]
+        return None if None in each else sum(each)
     rows = tests.get(name, {}).get("bandwidth_matrix") or []
     if part is not None:
         third = len(rows) // 3
@@ -84,13 +92,20 @@ def is_sum(result):
     return result["device"] is None or (result["peer"] is None and result["mode"] == "peer")
 
 
+def medians(result, name):
+    """Of the figure. Files from before there was the sum of both ways have what each sample adds up to."""
+    found = [f["median"] for f in result["figures"] if f["name"] == name]
+    ways = [f["samples"] for f in result["figures"] if f["name"] in WAYS]
+    return found if found or name != SUM else [statistics.median(map(sum, zip(*ways)))]
+
+
 def ours(results, wanted):
     """The median over devices or pairs; of pairs in a group that of the sums."""
     grouped = "group" in wanted.get("parameters", {})
     values = []
     for result in results:
         if result["status"] == "ok" and is_wanted(result, wanted) and is_sum(result) == grouped:
-            values += [f["median"] for f in result["figures"] if f["name"] == wanted["figure"]]
+            values += medians(result, wanted["figure"])
     scale = 1e9 if wanted["figure"] == "load_latency" else 1e-9
     return statistics.median(values) * scale if values else None
 

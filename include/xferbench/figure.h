@@ -33,6 +33,8 @@ struct xb_figure {
 extern const struct xb_figure xb_figure_bandwidth;
 /* Bandwidth each way, from the same samples, of a case that goes both ways. */
 extern const struct xb_figure xb_figure_bandwidth_h2d, xb_figure_bandwidth_d2h;
+/* The sum of two ways' rates, of each sample: what other tools call the bandwidth of both. */
+extern const struct xb_figure xb_figure_bandwidth_sum_of_ways;
 /* Time of single operations (--latency), by either clock. */
 extern const struct xb_figure xb_figure_latency_host, xb_figure_latency_device;
 /* The share of the time in which both ways, or all devices, were at work. */

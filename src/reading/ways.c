@@ -29,8 +29,10 @@ void xb_reading_say_both_ways(struct xb_reading *reading)
     xb_tell(reading,
             "Both ways at once, {name} moves {rate=bandwidth} GB/s[, {factor:ratio} the best "
             "single way ({way}){+rate:single_bandwidth=bandwidth}]."
-            "[{case} {rate=bandwidth_h2d} GB/s go to the GPU, {rate=bandwidth_d2h} back.]",
-            both, xb_reading_ratio(reading, both, one), one, both);
+            "[{case} {rate=bandwidth_h2d} GB/s go to the GPU, {rate=bandwidth_d2h} back.]"
+            "[{case} They add up to {rate=bandwidth_sum_of_ways} GB/s, each by its own time, as "
+            "nvbandwidth counts.]",
+            both, xb_reading_ratio(reading, both, one), one, both, both);
     /* What other places of the host's memory gave, within one process. */
     struct xb_statistics statistics;
     size_t places = both->rows[0].placements.count;

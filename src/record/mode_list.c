@@ -80,6 +80,10 @@ const struct xb_figure xb_figure_bandwidth_h2d = {
     XB_FIGURE_RATE("bandwidth_h2d", "Both ways at once: the part from host to device")};
 const struct xb_figure xb_figure_bandwidth_d2h = {
     XB_FIGURE_RATE("bandwidth_d2h", "Both ways at once: the part from device to host")};
+const struct xb_figure xb_figure_bandwidth_sum_of_ways = {
+    XB_FIGURE_RATE("bandwidth_sum_of_ways",
+                   "Both ways at once: the sum of the two rates, each by its own way's time, as "
+                   "nvbandwidth adds them up; bandwidth is by the time of the whole")};
 const struct xb_figure xb_figure_latency_host = {
     XB_FIGURE_TIME("latency_host",
                    "A single operation until the host knows that it is done, by the host's clock"),
@@ -125,6 +129,7 @@ const struct xb_figure xb_figure_peak_device_memory = {
 const struct xb_figure *const xb_runner_figures[] = {&xb_figure_bandwidth,
                                                      &xb_figure_bandwidth_h2d,
                                                      &xb_figure_bandwidth_d2h,
+                                                     &xb_figure_bandwidth_sum_of_ways,
                                                      &xb_figure_latency_host,
                                                      &xb_figure_latency_device,
                                                      &xb_figure_overlap,

@@ -267,6 +267,8 @@ const struct xb_column_help xb_column_helps[] = {
     {"SPREAD", "Of several processes: how far their medians lie apart, as a share of the median."},
     {"OF LINK", "The share of what the link can carry after packet headers; for bidir, to the "
                 "device and from it."},
+    {"SUM OF WAYS",
+     "For bidir: both ways' GB/s, each by its own time, added up as nvbandwidth does."},
     {"SUBMIT",
      "How long the call took to return, by the host's clock: the thread is blocked that long."},
     {"DONE", "How long until the data was there, by the host's clock."},

@@ -179,8 +179,9 @@ static void print_long_header(FILE *stream, const struct xb_record *record)
 
 #define CELL 64 /* characters of a cell */
 
-/* Whose table has a column: bandwidths, latencies, any share of a link; one process or several. */
-enum { RATES = 1, LATENCIES = 2, ROWS = RATES | LATENCIES, SHARES = 4 };
+/* Whose table has a column: bandwidths, latencies, any share of a link, any sum of two ways; one
+ * process or several. */
+enum { RATES = 1, LATENCIES = 2, ROWS = RATES | LATENCIES, SHARES = 4, SUMS = 8 };
 enum { ONE = 1, SEVERAL = 2, ANY = ONE | SEVERAL };
 
 /* What a cell shows. */
@@ -219,23 +220,24 @@ static const struct column {
     {NULL, true, 0, ROWS, ANY, PARAMETER, 0, NULL},
     {"DEV", true, 0, ROWS, ANY, DEVICE, 0, NULL},
     {"GB/s", true, 0, RATES, ANY, MAIN, OF(median), &xb_figure_bandwidth},
-    {"95% INTERVAL", true, 8, RATES, ANY, INTERVAL, 0, &xb_figure_bandwidth},
-    {"MIN", true, 5, RATES, ANY, VALUE, OF(min), &xb_figure_bandwidth},
-    {"MAX", true, 5, RATES, ANY, VALUE, OF(max), &xb_figure_bandwidth},
-    {"SPREAD", true, 7, RATES, SEVERAL, SPREAD, 0, &xb_figure_bandwidth},
-    {"OF LINK", true, 9, SHARES, ANY, SHARE, 0, &xb_figure_share_of_ceiling},
-    {"SUBMIT", true, 2, RATES, ONE, VALUE, OF(median), &xb_figure_submit_time},
-    {"DONE", true, 1, RATES, ONE, VALUE, OF(median), &xb_figure_wall_time},
+    {"95% INTERVAL", true, 9, RATES, ANY, INTERVAL, 0, &xb_figure_bandwidth},
+    {"MIN", true, 6, RATES, ANY, VALUE, OF(min), &xb_figure_bandwidth},
+    {"MAX", true, 6, RATES, ANY, VALUE, OF(max), &xb_figure_bandwidth},
+    {"SPREAD", true, 8, RATES, SEVERAL, SPREAD, 0, &xb_figure_bandwidth},
+    {"OF LINK", true, 10, SHARES, ANY, SHARE, 0, &xb_figure_share_of_ceiling},
+    {"SUM OF WAYS", true, 1, SUMS, ANY, VALUE, OF(median), &xb_figure_bandwidth_sum_of_ways},
+    {"SUBMIT", true, 3, RATES, ONE, VALUE, OF(median), &xb_figure_submit_time},
+    {"DONE", true, 2, RATES, ONE, VALUE, OF(median), &xb_figure_wall_time},
     {"HOST P50", true, 0, LATENCIES, ANY, MAIN, OF(median), &xb_figure_latency_host},
-    {"P95", true, 6, LATENCIES, ONE, VALUE, OF(p95), &xb_figure_latency_host},
-    {"P99", true, 4, LATENCIES, ONE, VALUE, OF(p99), &xb_figure_latency_host},
-    {"MIN", true, 5, LATENCIES, SEVERAL, VALUE, OF(min), &xb_figure_latency_host},
-    {"MAX", true, 5, LATENCIES, SEVERAL, VALUE, OF(max), &xb_figure_latency_host},
-    {"SPREAD", true, 7, LATENCIES, SEVERAL, SPREAD, 0, &xb_figure_latency_host},
+    {"P95", true, 7, LATENCIES, ONE, VALUE, OF(p95), &xb_figure_latency_host},
+    {"P99", true, 5, LATENCIES, ONE, VALUE, OF(p99), &xb_figure_latency_host},
+    {"MIN", true, 6, LATENCIES, SEVERAL, VALUE, OF(min), &xb_figure_latency_host},
+    {"MAX", true, 6, LATENCIES, SEVERAL, VALUE, OF(max), &xb_figure_latency_host},
+    {"SPREAD", true, 8, LATENCIES, SEVERAL, SPREAD, 0, &xb_figure_latency_host},
     {"DEVICE P50", true, 0, LATENCIES, ANY, VALUE, OF(median), &xb_figure_latency_device},
-    {"P95", true, 6, LATENCIES, ONE, VALUE, OF(p95), &xb_figure_latency_device},
-    {"P99", true, 4, LATENCIES, ONE, VALUE, OF(p99), &xb_figure_latency_device},
-    {"N", true, 3, ROWS, ANY, SAMPLES, 0, NULL},
+    {"P95", true, 7, LATENCIES, ONE, VALUE, OF(p95), &xb_figure_latency_device},
+    {"P99", true, 5, LATENCIES, ONE, VALUE, OF(p99), &xb_figure_latency_device},
+    {"N", true, 4, ROWS, ANY, SAMPLES, 0, NULL},
     {"VERIFIED", false, 0, ROWS, ANY, VERIFIED, 0, NULL}};
 
 #define COLUMNS (sizeof columns / sizeof columns[0])
@@ -335,6 +337,8 @@ struct xb_table *xb_table_of_rows(const struct xb_record *record, enum xb_row_ki
         if (isfinite(
                 fmax(one, xb_record_median(record, test, xb_figure_share_of_ceiling_h2d.name))))
             rows |= SHARES;
+        if (isfinite(xb_record_median(record, test, xb_figure_bandwidth_sum_of_ways.name)))
+            rows |= SUMS;
     }
     for (size_t i = 0; i < COLUMNS; i++) {
         const struct column *column = &columns[i];

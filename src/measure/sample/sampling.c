@@ -286,6 +286,16 @@ static double overlap_of(const struct xb_measurement *measurement, double whole)
     return fmax(all / whole, 0);
 }
 
+/* Adds the sum of the rates of a sample's ways, where it has two. */
+static enum xb_status add_sum_of_ways(struct xb_result *result,
+                                      const struct xb_mode_context *context, double sum,
+                                      struct xb_error *error)
+{
+    return context->span_count == XB_SPANS
+               ? xb_result_sample(result, &xb_figure_bandwidth_sum_of_ways, sum, error)
+               : XB_OK;
+}
+
 /* Adds what the repetition on one lane took to the lane's own result. */
 static enum xb_status add_lane(struct xb_measurement *measurement, struct xb_lane *lane,
                                struct xb_error *error)
@@ -296,6 +306,7 @@ static enum xb_status add_lane(struct xb_measurement *measurement, struct xb_lan
     if (!(seconds > 0))
         return XB_FAIL(error, XB_ERR_RUNTIME, XB_MEASURE_WRONG_CLOCK, (double)result->test.bytes,
                        seconds);
+    double sum = 0;
     XB_TRY(xb_samples_add(&result->times, seconds, error));
     for (size_t i = 0; i < lane->context.span_count; i++) {
         const struct xb_span *span = &lane->context.spans[i];
@@ -304,8 +315,9 @@ static enum xb_status add_lane(struct xb_measurement *measurement, struct xb_lan
                            (double)span->bytes, lane->timing.spans[i] / iterations);
         double rate = (double)span->bytes * iterations / lane->timing.spans[i];
         XB_TRY(xb_result_sample(result, span->figure, rate, error));
+        sum += rate;
     }
-    return XB_OK;
+    return add_sum_of_ways(result, &lane->context, sum, error);
 }
 
 /* Adds each way of several lanes that go both ways: all that was moved this way, by the time of the
@@ -313,6 +325,7 @@ static enum xb_status add_lane(struct xb_measurement *measurement, struct xb_lan
 static enum xb_status add_each_way(struct xb_measurement *measurement, struct xb_error *error)
 {
     const struct xb_mode_context *first = &measurement->lanes[0].context;
+    double sum = 0;
     for (size_t s = 0; s < first->span_count; s++) {
         double bytes = 0;
         double slowest = 0;
@@ -323,8 +336,9 @@ static enum xb_status add_each_way(struct xb_measurement *measurement, struct xb
         }
         XB_TRY(
             xb_result_sample(measurement->result, first->spans[s].figure, bytes / slowest, error));
+        sum += bytes / slowest;
     }
-    return XB_OK;
+    return add_sum_of_ways(measurement->result, first, sum, error);
 }
 
 /* Adds what the repetition tells of the whole beyond its lanes. */
