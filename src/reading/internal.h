@@ -48,8 +48,8 @@ bool xb_reading_is_one_method(const struct xb_record_case *a, const struct xb_re
 
 /* ---- what is said of any mode ---- */
 
-xb_reading_say xb_reading_say_link, xb_reading_say_slow_link, xb_reading_say_both_ways,
-    xb_reading_say_group, xb_reading_say_numa, xb_reading_say_slow;
+xb_reading_say xb_reading_say_link, xb_reading_say_slow_link, xb_reading_say_counted,
+    xb_reading_say_both_ways, xb_reading_say_group, xb_reading_say_numa, xb_reading_say_slow;
 
 /* Before the modes' lines, and behind them. Each ends with a label of NULL. */
 extern const struct xb_reading_line xb_reading_first[], xb_reading_last[];

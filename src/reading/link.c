@@ -91,6 +91,28 @@ void xb_reading_say_link(struct xb_reading *reading)
                 100 * LEFT_AT_MPS_128, 100 * LEFT_AT_MPS_512, raw);
 }
 
+/* Says how many bytes the device counted on its link while the fastest copies moved theirs. */
+void xb_reading_say_counted(struct xb_reading *reading)
+{
+    const struct xb_record_case *best[2] = {NULL, NULL};
+    (void)find_fastest(reading, best);
+    for (int i = 0; i < 2; i++) {
+        double ratio = best[i] == NULL ? (double)NAN
+                                       : xb_record_fact_number(xb_record_detail_find(
+                                             xb_reading_row(reading, best[i]), "link_bytes_ratio"));
+        if (!isfinite(ratio))
+            continue;
+        xb_tell(reading,
+                reading->words.length > 0
+                    ? "{case} and {share:link_bytes_ratio_} back"
+                    : "{case}The GPU's own PCIe counter saw {share:link_bytes_ratio_} of "
+                      "the bytes copied {to}",
+                best[i], ratio, best[i]);
+    }
+    if (reading->words.length > 0)
+        xb_tell(reading, ", packet headers included.");
+}
+
 /* With less than this share of what the link can carry something is wrong beside it; link's own
  * verdict is WARNING from 0.9 down and CRITICAL from 0.8 down. */
 #define FAR_BELOW_CEILING 0.8

@@ -79,6 +79,7 @@ static void say_lines(struct xb_reading *reading, const char *mode,
 
 const struct xb_reading_line xb_reading_first[] = {
     {.label = "link", .code = "XB-SHARE-OF-LINK", .say = xb_reading_say_link},
+    {.label = "counted", .code = "XB-LINK-BYTES", .say = xb_reading_say_counted},
     {.label = "slow link", .code = "XB-SLOW-LINK", .say = xb_reading_say_slow_link},
     {.label = "both ways", .code = "XB-BOTH-WAYS", .say = xb_reading_say_both_ways},
     {.label = NULL},

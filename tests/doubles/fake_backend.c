@@ -108,6 +108,13 @@ void xb_fake_device_health(struct xb_driver *driver, unsigned index, unsigned pa
                                   .replays = readings * xb_fake.replay_rises,
                                   .throttle_known = true,
                                   .slowed_by_hardware = xb_fake.slowed_by_hardware};
+    if ((parts & XB_HEALTH_TRAFFIC) != 0 && xb_fake.pcie_overhead > 0) {
+        const uint64_t begin = UINT32_MAX - UINT64_C(0xffff); /* the counters wrap soon */
+        const uint64_t others = ++xb_fake.pcie_readings / 2 * xb_fake.pcie_burst;
+        health->traffic_known = true;
+        health->bytes_received = (uint32_t)(begin + others + (uint64_t)xb_fake.pcie_bytes[0]);
+        health->bytes_sent = (uint32_t)(begin + others + (uint64_t)xb_fake.pcie_bytes[1]);
+    }
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++) {
         health->counted[i] = true;
         health->counts[i] = readings * xb_fake.pcie_rises[i];

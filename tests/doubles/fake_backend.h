@@ -69,6 +69,8 @@ struct xb_fake {
                                    trained again; 0: none */
     /* Of the PCIe link, at each reading of its counters. */
     uint64_t pcie_rises[XB_PCIE_COUNTERS], replay_rises;
+    double pcie_overhead; /* copies put so many times their bytes on the link; 0: it counts none */
+    uint64_t pcie_burst;  /* of other traffic each way, before every other reading */
     bool slowed_by_hardware;
     struct xb_device_setup setup; /* of all devices */
     bool varies; /* operations take up to 0.15 % more than they should, in an order that repeats */
@@ -87,6 +89,8 @@ struct xb_fake {
     unsigned most_behind_hold; /* operations that a device was given from a hold to its release */
     unsigned copied_memory; /* bits 1 << enum xb_memory of the host or managed side of large copies
                                and prefetches */
+    double pcie_bytes[2];   /* of copies to the device and from it, with overhead; and bursts */
+    unsigned pcie_readings; /* of these */
     unsigned kernel_access; /* bits 1 << enum xb_access of large kernel copies */
     unsigned kernels_together; /* the most that a kernel copy was to run beside, itself included */
     enum xb_advice advice;     /* the last that was given */

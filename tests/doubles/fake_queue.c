@@ -215,6 +215,8 @@ void xb_fake_note_memory(const struct xb_buffer *target, const struct xb_buffer 
     const struct xb_buffer *host = target->memory == XB_MEMORY_DEVICE ? source : target;
     if (bytes >= XB_DAMAGE_LEAST)
         xb_fake.copied_memory |= 1u << host->memory;
+    if (target->memory != source->memory)
+        xb_fake.pcie_bytes[host == target] += xb_fake.pcie_overhead * (double)bytes;
 }
 
 enum xb_status xb_fake_queue_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,

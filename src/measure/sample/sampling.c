@@ -128,6 +128,7 @@ static enum xb_status take_one(struct xb_measurement *measurement, bool held, do
 {
     XB_TRY(xb_measure_repeat(measurement, measurement->result->test.mode->submit,
                              measurement->iterations, held, seconds, error));
+    xb_witness_look(measurement);
     measurement->looks_at_links = *seconds >= LOOKED_AT_S && loads_the_link(measurement);
     *seconds /= (double)measurement->iterations;
     if (!held && measurement->iterations == 1)
@@ -179,6 +180,7 @@ static bool needs_none(const struct xb_measurement *measurement, double rest, do
  */
 static enum xb_status warm_up(struct xb_measurement *measurement, struct xb_error *error)
 {
+    xb_witness_look(measurement); /* the first of a run opens the vendor's library: no warm-up */
     double begin = xb_clock_now();
     /* How long the lanes have rested since they were last at work on the same path: the longest of
      * all their devices. */
