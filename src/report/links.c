@@ -350,6 +350,7 @@ void xb_write_matrices(struct xb_page *page, const struct xb_report_document *do
 {
     if (document->link == NULL) {
         xb_matrix_each(document->record, write_grid, page);
+        xb_grids_each(document->record, write_grid, page);
         return;
     }
     const struct xb_link_report *report = &document->link->report;

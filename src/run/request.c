@@ -5,6 +5,7 @@
 
 #include "base/child.h"
 #include "cli/help.h"
+#include "modes/batch.h"
 #include "record/mode_list.h"
 
 #include <stdlib.h>
@@ -172,6 +173,10 @@ enum xb_status xb_run_adapt_defaults(struct xb_config *config, struct xb_error *
     if (xb_config_get(config, &option_quick)->flag) {
         XB_TRY(xb_config_default(config, &option_time_limit, "100ms", error));
         XB_TRY(xb_config_default(config, &option_size, "64M", error));
+    }
+    if (xb_config_get(config, &xb_option_pieces)->given) {
+        XB_TRY(xb_config_default(config, &option_time_limit, "40ms", error));
+        XB_TRY(xb_config_default(config, &option_warm_up, "10ms", error));
     }
     if (xb_config_get(config, &option_latency)->flag)
         XB_TRY(xb_config_default(config, &option_size, "4", error));

@@ -402,6 +402,7 @@ static void print_results(FILE *stream, const struct xb_record *record, bool all
         xb_bars_print(stream, record, false);
     else if (has_alone || record->case_count == 0)
         print_rows(stream, record, XB_ROWS_ALONE);
+    xb_grids_print(stream, record);
     if (has_together) {
         fputs(!all || has_alone ? "\n" : "", stream);
         if (most > 1)

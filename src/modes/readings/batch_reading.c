@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the Reading says of many pieces: which way wins for which pieces, and what it costs. */
 #include "modes/batch.h"
+#include "piece_grid.h"
 #include "readings.h"
+
+#include "base/order.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -48,7 +51,7 @@ static bool read_pieces(struct group *group, const struct xb_record_case *const 
         const struct xb_record_case *test = cases[i];
         struct piece *piece = group->pieces, *end = piece + group->count;
         uint64_t bytes = xb_reading_value(test, xb_option_piece.name);
-        bool is_alike = bytes > 0;
+        bool is_alike = bytes > 0 && !xb_case_is_in_grid(test);
         for (size_t k = 0; k < sizeof same / sizeof same[0]; k++)
             is_alike = is_alike && strcmp(xb_record_parameter(test, same[k]),
                                           xb_record_parameter(group->of, same[k])) == 0;
@@ -179,7 +182,7 @@ static void add_each(const struct group *group)
     xb_tell(reading, "[{+size:each_is_enough_from}]", from != NULL ? from->bytes : 0);
 }
 
-void xb_batch_say_pieces(struct xb_reading *reading)
+static void say_pieces(struct xb_reading *reading)
 {
     for (enum xb_direction direction = XB_H2D; direction <= XB_D2H; direction <<= 1) {
         const struct xb_choice choice = {.direction = direction};
@@ -196,6 +199,189 @@ void xb_batch_say_pieces(struct xb_reading *reading)
             add_each(&group);
         }
     }
+}
+
+/* ---- a grid of pieces and numbers of them ---- */
+
+/* "a kernel", "one call", "calls of 4096 pieces". */
+static const char *way_of(const struct xb_record_case *test, char *text, size_t size)
+{
+    uint64_t a_call = xb_way_call_pieces(test);
+    if (a_call == 0)
+        return words_of(test);
+    snprintf(text, size, "calls of %" PRIu64 " pieces", a_call);
+    return text;
+}
+
+/* Where a way is the fastest: in so many cells, none beyond these rows and columns. */
+struct wins {
+    char way[48];
+    const struct xb_record_case *test; /* one of them */
+    size_t count, rows[2], columns[2];
+};
+
+XB_COMPARER(by_count, struct wins, XB_BY_GREATEST(count))
+
+static size_t count_wins(const struct xb_piece_grid *grid, struct wins *wins)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
+        const size_t row = i / grid->column_count, column = i % grid->column_count;
+        char text[48];
+        size_t at = 0;
+        if (grid->cells[i].count == 0)
+            continue;
+        const struct xb_record_case *best = grid->cells[i].ways[0].test;
+        const char *way = way_of(best, text, sizeof text);
+        while (at < count && strcmp(wins[at].way, way) != 0)
+            at++;
+        if (at == count && count++ < XB_CELL_WAYS)
+            wins[at] = (struct wins){.test = best, .rows = {row, row}, .columns = {column, column}};
+        if (at == XB_CELL_WAYS)
+            return at; /* no run has so many */
+        struct wins *own = &wins[at];
+        snprintf(own->way, sizeof own->way, "%s", way);
+        own->count++;
+        own->rows[1] = row; /* rows come in their order */
+        own->columns[0] = column < own->columns[0] ? column : own->columns[0];
+        own->columns[1] = column > own->columns[1] ? column : own->columns[1];
+    }
+    qsort(wins, count, sizeof *wins, by_count);
+    return count;
+}
+
+/* Adds " (24 KiB or more", ", 64 to 1024": where on an axis; nothing where that is all of it. */
+static bool add_range(struct xb_reading *reading, const char *before, const uint64_t *values,
+                      size_t count, const size_t ends[2], bool are_sizes)
+{
+    char texts[2][32];
+    bool has_least = ends[0] > 0, has_most = ends[1] + 1 < count;
+    for (int i = 0; i < 2; i++)
+        if (are_sizes)
+            xb_size_format(values[ends[i]], texts[i], sizeof texts[i]);
+        else
+            snprintf(texts[i], sizeof texts[i], "%" PRIu64, values[ends[i]]);
+    bool is_one = ends[0] == ends[1];
+    if (has_least && has_most && !is_one)
+        xb_tell(reading, "{text}{text} to {text}", before, texts[0], texts[1]);
+    else if (has_least || has_most)
+        xb_tell(reading, "{text}{text}{text}", before, texts[has_least ? 0 : 1],
+                has_least && has_most ? ""
+                : has_least           ? " or more"
+                                      : " or less");
+    return has_least || has_most;
+}
+
+/* Adds "Fastest to the GPU: a kernel in 41 of 63 cells, one call in 22 (32 KiB or more, 1024 or
+ * less)." */
+static void add_grid_winners(struct xb_reading *reading, const struct xb_piece_grid *grid)
+{
+    struct wins wins[XB_CELL_WAYS];
+    size_t count = count_wins(grid, wins), cells = 0;
+    for (size_t i = 0; i < count; i++)
+        cells += wins[i].count;
+    xb_tell(reading, "Fastest {to}:", grid->of);
+    for (size_t i = 0; i < count; i++) {
+        xb_tell(reading, "{text} {text} in {whole}{case}", i > 0 ? "," : "", wins[i].way,
+                (double)wins[i].count, wins[i].test);
+        if (i == 0)
+            xb_tell(reading, " of {whole} cells", (double)cells);
+        bool any = add_range(reading, " (", grid->pieces, grid->row_count, wins[i].rows, true);
+        any |= add_range(reading, any ? ", " : " (", grid->numbers, grid->column_count,
+                         wins[i].columns, false);
+        xb_tell(reading, any ? ")" : "");
+    }
+    xb_tell(reading, ".");
+}
+
+/* How many times as fast one way of a cell is as another, if that is certain; else 0. */
+static double gain_of(const struct xb_reading *reading, const struct xb_cell_way *way,
+                      const struct xb_cell_way *other)
+{
+    return xb_reading_judge(reading, way->test, other->test) == XB_READING_FASTER
+               ? way->rate.median / other->rate.median
+               : 0;
+}
+
+/* The cell where `call` gains most, for certain, by calls of fewer pieces than all. */
+struct cut {
+    const struct xb_record_case *parts, *whole;
+    double gain;
+};
+
+static struct cut find_cut(const struct xb_reading *reading, const struct xb_piece_grid *grid)
+{
+    struct cut most = {.gain = 0};
+    for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
+        const struct xb_piece_cell *cell = &grid->cells[i];
+        const struct xb_cell_way *parts = NULL, *whole = NULL;
+        for (size_t k = cell->count; k-- > 0;) { /* the fastest last */
+            if (strcmp(cell->ways[k].test->variant, "call") != 0)
+                continue;
+            *(xb_way_call_pieces(cell->ways[k].test) > 0 ? &parts : &whole) = &cell->ways[k];
+        }
+        double gain = parts != NULL && whole != NULL ? gain_of(reading, parts, whole) : 0;
+        if (gain > most.gain)
+            most = (struct cut){parts->test, whole->test, gain};
+    }
+    return most;
+}
+
+/* Says which way is the fastest where, what the slowest costs, and what cutting calls gains. */
+static void say_grid(void *argument, const struct xb_piece_grid *grid)
+{
+    struct xb_reading *reading = argument;
+    const struct xb_cell_way *best = NULL, *worst = NULL; /* of the cell where they are farthest */
+    double most = 0;
+    size_t several = 0;
+    for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
+        const struct xb_piece_cell *cell = &grid->cells[i];
+        several += cell->count > 1;
+        double loss =
+            cell->count > 1 ? gain_of(reading, cell->ways, cell->ways + cell->count - 1) : 0;
+        if (loss > most) {
+            most = loss;
+            best = cell->ways;
+            worst = cell->ways + cell->count - 1;
+        }
+    }
+    if (several == 0 || grid->of->device != reading->device)
+        return; /* cells of one way are no comparison */
+    xb_tell_next(reading);
+    add_grid_winners(reading, grid);
+    char text[48];
+    if (best != NULL)
+        xb_tell(reading,
+                " The slowest way measured takes up to {factor:most_loss} as long "
+                "({text}{case}{case}, {size} x {value}).",
+                most, way_of(worst->test, text, sizeof text), worst->test, best->test,
+                xb_reading_value(worst->test, xb_option_piece.name), worst->test,
+                xb_option_pieces.name);
+    struct cut cut = find_cut(reading, grid);
+    if (cut.gain < XB_WORTH_SAYING)
+        return;
+    xb_tell(reading,
+            " {text} are {speed:cut_gain} as one call of all at {size} x {value}.{case}{case}",
+            way_of(cut.parts, text, sizeof text), cut.gain,
+            xb_reading_value(cut.whole, xb_option_piece.name), cut.whole, xb_option_pieces.name,
+            cut.parts, cut.whole);
+    xb_remedy(reading, XB_EFFORT_LINES, cut.gain,
+              "Give {call} at most {value} pieces at a time: {gain} as fast as all {value} pieces "
+              "of {size} in one call.",
+              XB_CALL_COPY_BATCH, cut.parts, "call-pieces", cut.whole, xb_option_pieces.name,
+              xb_reading_value(cut.whole, xb_option_piece.name));
+}
+
+static void say_grids(struct xb_reading *reading)
+{
+    xb_piece_grids_each(reading->record, say_grid, reading);
+}
+
+void xb_batch_answer(struct xb_reading *reading)
+{
+    say_grids(reading);
+    if (reading->words.length == 0)
+        say_pieces(reading);
 }
 
 static void say_tax(struct xb_reading *reading)
@@ -220,7 +406,8 @@ static void say_tax(struct xb_reading *reading)
 }
 
 const struct xb_reading_line xb_batch_reading[] = {
-    {.label = "pieces", .code = "XB-PIECES", .say = xb_batch_say_pieces},
+    {.label = "pieces", .code = "XB-PIECES", .say = say_pieces},
+    {.label = "grid", .code = "XB-PIECE-GRID", .say_of_sizes = say_grids},
     {.label = "sm tax", .code = "XB-SM-TAX", .say = say_tax},
     XB_LINE("alignment", "XB-ALIGNMENT", xb_alignment_say, NULL),
     {.label = NULL},

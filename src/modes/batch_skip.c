@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which cases of a grid of pieces (--pieces) need not be measured, by what was measured before
+ * them: cells come from the smallest up, so the cells with the next smaller piece and with the next
+ * lower number of pieces are done. */
+#include "batch.h"
+
+#include "base/options.h"
+#include "base/units.h"
+#include "measure/plan/case.h"
+#include "measure/run.h"
+#include "record/run_options.h"
+
+#include <string.h>
+
+/* A way that lost by as much in each cell beside this one is not measured. Where it was not
+ * measured there either, the cells before count, and it must have lost by as much again for each
+ * step: so many times may its disadvantage shrink from one cell to the next. */
+#define LOST_BY 3.0
+
+/* What is asked of earlier results: of the way of a case, in that cell. */
+struct question {
+    const struct xb_run *run;
+    const struct xb_case *test;
+    const struct xb_option *a_call;
+    uint64_t piece, pieces;
+};
+
+static uint64_t number_of(const struct xb_case *test, const struct xb_option *option)
+{
+    return xb_case_setting(test, option)->count;
+}
+
+/* How many pieces one call takes; a call takes all pieces of a cell that has no more. */
+static uint64_t cut_at(const struct xb_setting *a_call, uint64_t pieces)
+{
+    return a_call->count > 0 && a_call->count < pieces ? a_call->count : pieces;
+}
+
+/* Whether a case is of the cell, with all else as the question's case has it: moved in the same
+ * way, or in any. */
+static bool is_there(const struct question *question, const struct xb_case *other, bool any_way)
+{
+    const struct xb_case *test = question->test;
+    bool alike = other->mode == test->mode && other->device == test->device &&
+                 other->direction == test->direction && xb_case_same_node(other, test) &&
+                 number_of(other, &xb_option_piece) == question->piece &&
+                 number_of(other, &xb_option_pieces) == question->pieces &&
+                 (any_way || strcmp(other->variant, test->variant) == 0);
+    const struct xb_parameter *parameter = test->mode->parameters;
+    for (; alike && parameter->option != NULL; parameter++) {
+        const struct xb_option *option = parameter->option;
+        const struct xb_setting *own = xb_case_find_setting(test, option);
+        const struct xb_setting *its = xb_case_find_setting(other, option);
+        if (own == NULL || its == NULL || option == &xb_option_piece ||
+            option == &xb_option_pieces || (any_way && parameter->variant != NULL))
+            continue;
+        alike = option == question->a_call
+                    ? cut_at(own, question->pieces) == cut_at(its, question->pieces)
+                    : own->count == its->count &&
+                          (own->word == NULL || strcmp(own->word, its->word) == 0);
+    }
+    return alike;
+}
+
+/* The fastest result of the cell that has an interval; NULL: none. `*first` becomes the first
+ * result of any kind. */
+static const struct xb_result *find(const struct question *question, bool any_way,
+                                    const struct xb_result **first)
+{
+    const struct xb_result *fastest = NULL;
+    *first = NULL;
+    for (size_t i = 0; i < question->run->done_count; i++) {
+        const struct xb_result *result = &question->run->results[i];
+        if (!is_there(question, &result->test, any_way))
+            continue;
+        *first = *first == NULL ? result : *first;
+        if (result->row.status == XB_RESULT_OK && result->bandwidth.has_interval &&
+            (fastest == NULL || result->bandwidth.median > fastest->bandwidth.median))
+            fastest = result;
+    }
+    return fastest;
+}
+
+/* The next smaller value of the option's list; 0: there is none. */
+static uint64_t value_below(const struct xb_case *test, const struct xb_option *option,
+                            uint64_t value)
+{
+    const struct xb_value *list = xb_config_get(test->asked->config, option);
+    uint64_t below = 0;
+    for (size_t i = 0; i < xb_value_length(list); i++) {
+        uint64_t one = xb_value_number(list, i);
+        below = one < value && one > below ? one : below;
+    }
+    return below;
+}
+
+/* Where a way lost, and to which: by its interval's best against the winner's worst. */
+struct loss {
+    double times;
+    const struct xb_result *winner;
+};
+
+/* Finds whether the way lost by that much in all cells beside the question's. *least becomes the
+ * least loss that this rests on. */
+static bool lost_beside(const struct question *question, double times, struct loss *least)
+{
+    bool is_lost = false;
+    for (int i = 0; i < 2; i++) {
+        struct question beside = *question;
+        const struct xb_option *axis = i == 0 ? &xb_option_piece : &xb_option_pieces;
+        uint64_t *at = i == 0 ? &beside.piece : &beside.pieces;
+        const struct xb_result *first, *any;
+        if ((*at = value_below(question->test, axis, *at)) == 0)
+            continue;
+        const struct xb_result *own = find(&beside, false, &first);
+        const struct xb_result *winner = find(&beside, true, &any);
+        if (own == NULL) {
+            is_lost = first != NULL && first->row.status == XB_RESULT_SKIPPED &&
+                      lost_beside(&beside, times * LOST_BY, least);
+        } else {
+            struct loss loss = {winner->bandwidth.ci95_low / own->bandwidth.ci95_high, winner};
+            is_lost = loss.times >= times;
+            if (least->winner == NULL || loss.times < least->times)
+                *least = loss;
+        }
+        if (!is_lost)
+            return false;
+    }
+    return is_lost;
+}
+
+enum xb_status xb_batch_check_needed(const struct xb_mode_context *context,
+                                     const struct xb_option *a_call, struct xb_error *error)
+{
+    const struct xb_case *test = context->test;
+    struct question question = {.run = context->run,
+                                .test = test,
+                                .a_call = a_call,
+                                .piece = number_of(test, &xb_option_piece),
+                                .pieces = number_of(test, &xb_option_pieces)};
+    const struct xb_result *twin;
+    struct loss least = {.winner = NULL};
+    (void)find(&question, false, &twin);
+    if (twin != NULL)
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "not needed: the same as --%s %llu, one call takes all %llu pieces",
+                       a_call->name, (unsigned long long)number_of(&twin->test, a_call),
+                       (unsigned long long)question.pieces);
+    if (!lost_beside(&question, LOST_BY, &least))
+        return XB_OK;
+    const struct xb_case *winner = &least.winner->test;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "not needed: %.0f times slower than %s at %s x %llu",
+                   least.times, winner->variant, XB_SIZE_TEXT(number_of(winner, &xb_option_piece)),
+                   (unsigned long long)number_of(winner, &xb_option_pieces));
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Grids of pieces as matrices: by piece and number of pieces the fastest way, and its GB/s. */
+#include "table.h"
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "modes/readings/piece_grid.h"
+#include "plot/pictures.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What tells cells of a grid apart, or is a part of the way. */
+static const char *const within[] = {"piece", "pieces", "call-pieces", "blocks"};
+
+/* "Fastest way to the GPU, GPU 1, layout rows, GB/s (rows: piece, columns: number of pieces)" */
+static void write_title(const struct xb_piece_grid *grid, struct xb_words *words)
+{
+    const struct xb_record_case *of = grid->of;
+    const struct xb_parameters parameters = xb_parameters_that_differ(grid->record);
+    char text[64];
+    xb_words_add(words, "Fastest way %s", xb_direction_words(of));
+    if (xb_rows_name_devices(grid->record))
+        xb_words_add(words, ", GPU %d", of->device);
+    for (size_t i = 0; i < parameters.count; i++) {
+        const char *value = xb_parameter_text(of, parameters.names[i], text, sizeof text);
+        bool is_within = value == NULL;
+        for (size_t k = 0; k < sizeof within / sizeof within[0]; k++)
+            is_within = is_within || strcmp(parameters.names[i], within[k]) == 0;
+        if (!is_within)
+            xb_words_add(words, ", %s %s", parameters.names[i], value);
+    }
+    xb_words_add(words, ", GB/s (rows: piece, columns: number of pieces)");
+}
+
+/* "kern 50.1", for a line of text, or "kernel 50.1"; "=" in place of the space where another way is
+ * as fast. */
+static const char *cell_text(const struct xb_piece_cell *cell, bool brief, struct xb_arena **memory)
+{
+    const struct xb_record_case *best = cell->ways[0].test;
+    bool is_call = strcmp(best->variant, "call") == 0;
+    const char *way = is_call && xb_way_call_pieces(best) == 0 ? "one" : best->variant;
+    double rate = cell->ways[0].rate.median / 1e9;
+    return xb_arena_print(memory, "%.*s%s%.*f", brief ? 4 : 16, way,
+                          xb_cell_ties(cell) > 1 ? "=" : " ",
+                          rate < 0.995   ? 2
+                          : rate < 99.95 ? 1
+                                         : 0,
+                          rate);
+}
+
+struct drawing {
+    FILE *stream; /* NULL: `use` gets the picture */
+    xb_matrix_use *use;
+    void *argument;
+};
+
+static void draw_grid(void *argument, const struct xb_piece_grid *grid)
+{
+    const struct drawing *drawing = argument;
+    const size_t count = grid->row_count * grid->column_count;
+    struct xb_arena *memory = NULL;
+    struct xb_words title = {.length = 0};
+    const char **rows = xb_arena_new(&memory, grid->row_count * sizeof *rows);
+    const char **columns = xb_arena_new(&memory, grid->column_count * sizeof *columns);
+    const char **texts = xb_arena_new(&memory, count * sizeof *texts);
+    double *values = xb_arena_new(&memory, count * sizeof *values);
+    for (size_t i = 0; i < grid->row_count; i++)
+        rows[i] = xb_arena_copy(&memory, XB_SIZE_TEXT(grid->pieces[i]));
+    for (size_t i = 0; i < grid->column_count; i++)
+        columns[i] = xb_arena_print(&memory, "%llu", (unsigned long long)grid->numbers[i]);
+    for (size_t i = 0; i < count; i++) {
+        bool is_empty = grid->cells[i].count == 0;
+        values[i] = is_empty ? (double)NAN : grid->cells[i].ways[0].rate.median / 1e9;
+        if (!is_empty)
+            texts[i] = cell_text(&grid->cells[i], drawing->stream != NULL, &memory);
+    }
+    write_title(grid, &title);
+    struct xb_cells cells = {.picture = {.title = title.text},
+                             .rows_are = "piece",
+                             .columns_are = "pieces",
+                             .row_names = rows,
+                             .column_names = columns,
+                             .row_count = grid->row_count,
+                             .column_count = grid->column_count,
+                             .values = values,
+                             .texts = texts,
+                             .unit = "GB/s"};
+    if (drawing->stream != NULL) {
+        fputc('\n', drawing->stream);
+        xb_heading_print(drawing->stream, XB_COLOUR_TITLE, "%s", title.text);
+        xb_cells_print(drawing->stream, &cells, 1);
+        xb_heading_print(drawing->stream, XB_COLOUR_NONE,
+                         "A word is a way of --batch; one: call, with all pieces at once; =: "
+                         "another way is as fast.");
+    } else {
+        drawing->use(drawing->argument, &cells, 0);
+    }
+    xb_arena_free(memory);
+}
+
+void xb_grids_print(FILE *stream, const struct xb_record *record)
+{
+    xb_piece_grids_each(record, draw_grid, &(struct drawing){.stream = stream});
+}
+
+void xb_grids_each(const struct xb_record *record, xb_matrix_use *use, void *argument)
+{
+    xb_piece_grids_each(record, draw_grid, &(struct drawing){.use = use, .argument = argument});
+}
