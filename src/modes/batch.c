@@ -29,7 +29,7 @@ const struct xb_option xb_option_pieces = {XB_COUNTS(
     "How many pieces there are, in place of --size: numbers or a range such as "
     "16..65536*4. Each with each --piece is a case, a cell of a grid, and a way that "
     "lost by far in the cells beside one is not measured there (docs/pieces.md). Short for "
-    "--time-limit 40ms --warm-up 10ms too, where these are not given. 0: as many as "
+    "--time-limit 25ms --warm-up 10ms too, where these are not given. 0: as many as "
     "--size has.")};
 
 static const struct xb_option option_layout = {

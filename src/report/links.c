@@ -346,11 +346,15 @@ static void write_grid(void *argument, struct xb_cells *grid, size_t left_out)
         xb_page_remark(page, "%zu cells in further rows or columns are left out.", left_out);
 }
 
+void xb_write_grids(struct xb_page *page, const struct xb_report_document *document)
+{
+    xb_grids_each(document->record, write_grid, page);
+}
+
 void xb_write_matrices(struct xb_page *page, const struct xb_report_document *document)
 {
     if (document->link == NULL) {
         xb_matrix_each(document->record, write_grid, page);
-        xb_grids_each(document->record, write_grid, page);
         return;
     }
     const struct xb_link_report *report = &document->link->report;

@@ -9,6 +9,7 @@
 #include "cli/help.h"
 #include "deadline.h"
 #include "formats.h"
+#include "modes/batch.h"
 #include "progress.h"
 #include "reading/list.h"
 #include "record/document.h"
@@ -83,10 +84,16 @@ static enum xb_status check_request(const struct xb_run_options *asked, struct x
                        first, first);
     bool interleaved = asked->interleave != NULL, baseline = asked->baseline_json != NULL;
     bool several = asked->processes > 1;
+    bool crosses = xb_table_view_of(asked->config).format == XB_AS_CROSSOVERS;
     const struct {
         bool is_asked;
         const char *why_not;
     } rules[] = {
+        {crosses && (first != NULL || asked->timeline || asked->quiet || interleaved),
+         "--format crossovers is JSON on standard output and nothing else: give --json and --csv "
+         "files, and leave out --quiet, --timeline and --interleave"},
+        {crosses && !xb_config_get(asked->config, &xb_option_pieces)->given,
+         "--format crossovers is of a grid: give --mode batch --piece SIZES --pieces NUMBERS"},
         {asked->timeline && asked->quiet,
          "--quiet prints no timeline: leave one of them out, or give --trace FILE"},
         {baseline && !interleaved,
@@ -180,7 +187,8 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
     } else {
         enum xb_status status = xb_table_write(stdout, &record, &view, &error);
         /* What `compare` needs, while the file is made that it will be given. */
-        if (status == XB_OK && places->json.path != NULL && !places->json.is_line) {
+        if (status == XB_OK && view.format == XB_AS_TABLE && places->json.path != NULL &&
+            !places->json.is_line) {
             fputs("To compare with another file: measure with --processes 8.\n", stdout);
             status = xb_stream_finish(stdout, "the table", &error);
         }

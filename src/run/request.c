@@ -136,6 +136,20 @@ static const struct xb_option option_quiet = {
     XB_FLAG("quiet"), .short_name = 'q',
     .help = "Print no table and no progress: only errors, files and the exit code.",
     .brief = "print no table and no progress"};
+static const char *const formats[] = {"table", "markdown", "crossovers", NULL};
+const struct xb_option xb_option_format = {
+    .name = "format",
+    .short_name = 'f',
+    .type = XB_OPTION_CHOICES,
+    .argument = "FORMAT",
+    .default_text = "table",
+    .help =
+        "table, for a terminal; markdown, for a paper or an issue: every row of a result, or of "
+        "a comparison; crossovers: JSON that says for a program which way to move pieces is the "
+        "fastest, of a grid (--mode batch --pieces, docs/crossovers.schema.json).",
+    .choices = formats,
+    .takes_one = true,
+    .selects = true};
 enum { SHORT, ALL };
 static const char *const amounts[] = {[SHORT] = "short", [ALL] = "all", NULL};
 
@@ -163,6 +177,7 @@ struct xb_table_view xb_table_view_of(const struct xb_config *config)
 {
     bool all = xb_config_get(config, &xb_option_verbose)->flag;
     return (struct xb_table_view){
+        .format = (enum xb_record_format)xb_config_get(config, &xb_option_format)->place,
         .all_columns = all || xb_config_get(config, &xb_option_columns)->place == ALL,
         .all_reading = all || xb_config_get(config, &xb_option_reading)->place == ALL,
         .all_notes = all};
@@ -175,7 +190,7 @@ enum xb_status xb_run_adapt_defaults(struct xb_config *config, struct xb_error *
         XB_TRY(xb_config_default(config, &option_size, "64M", error));
     }
     if (xb_config_get(config, &xb_option_pieces)->given) {
-        XB_TRY(xb_config_default(config, &option_time_limit, "40ms", error));
+        XB_TRY(xb_config_default(config, &option_time_limit, "25ms", error));
         XB_TRY(xb_config_default(config, &option_warm_up, "10ms", error));
     }
     if (xb_config_get(config, &option_latency)->flag)
@@ -213,8 +228,8 @@ static const struct xb_option *const own_rows[] = {
     &option_interleave, &option_quick,      &xb_option_deadline,   &xb_option_start_at,
     &option_dry_run,    &option_json,       &xb_option_json_lines, &option_baseline_json,
     &option_csv,        &option_trace,      &option_timeline,      &option_quiet,
-    &xb_option_columns, &xb_option_reading, &xb_option_verbose,    &xb_option_help,
-    &xb_option_color,   &xb_option_version};
+    &xb_option_format,  &xb_option_columns, &xb_option_reading,    &xb_option_verbose,
+    &xb_option_help,    &xb_option_color,   &xb_option_version};
 
 const struct xb_option *const *xb_run_rows(void)
 {

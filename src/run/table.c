@@ -446,6 +446,10 @@ static void print_advice(FILE *stream, const struct xb_reading_list *list)
 enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
                               const struct xb_table_view *view, struct xb_error *error)
 {
+    if (view->format == XB_AS_MARKDOWN)
+        return xb_table_write_markdown(stream, record, error);
+    if (view->format == XB_AS_CROSSOVERS)
+        return xb_crossovers_write(stream, record, error);
     struct xb_reading_list reading = {.count = 0};
     size_t with_results = 0; /* of processes: one that failed alone has no table, only notes */
     for (size_t i = 0; i < record->process_count; i++)

@@ -361,10 +361,9 @@ static void say_grid(void *argument, const struct xb_piece_grid *grid)
     if (cut.gain < XB_WORTH_SAYING)
         return;
     xb_tell(reading,
-            " {text} are {speed:cut_gain} as one call of all at {size} x {value}.{case}{case}",
-            way_of(cut.parts, text, sizeof text), cut.gain,
+            " At {size} x {value}{case}, {text} are {speed:cut_gain} as one call of all.{case}",
             xb_reading_value(cut.whole, xb_option_piece.name), cut.whole, xb_option_pieces.name,
-            cut.parts, cut.whole);
+            cut.whole, way_of(cut.parts, text, sizeof text), cut.gain, cut.parts);
     xb_remedy(reading, XB_EFFORT_LINES, cut.gain,
               "Give {call} at most {value} pieces at a time: {gain} as fast as all {value} pieces "
               "of {size} in one call.",
@@ -379,9 +378,13 @@ static void say_grids(struct xb_reading *reading)
 
 void xb_batch_answer(struct xb_reading *reading)
 {
+    uint64_t bytes = reading->entry.bytes;
+    reading->entry.bytes = 0; /* a grid is of many sizes */
     say_grids(reading);
-    if (reading->words.length == 0)
-        say_pieces(reading);
+    if (reading->words.length > 0)
+        return;
+    reading->entry.bytes = bytes;
+    say_pieces(reading);
 }
 
 static void say_tax(struct xb_reading *reading)
