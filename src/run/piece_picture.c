@@ -52,13 +52,14 @@ static const char *cell_text(const struct xb_piece_cell *cell, bool brief, struc
 
 struct drawing {
     FILE *stream; /* NULL: `use` gets the picture */
+    bool has_any;
     xb_matrix_use *use;
     void *argument;
 };
 
 static void draw_grid(void *argument, const struct xb_piece_grid *grid)
 {
-    const struct drawing *drawing = argument;
+    struct drawing *drawing = argument;
     const size_t count = grid->row_count * grid->column_count;
     struct xb_arena *memory = NULL;
     struct xb_words title = {.length = 0};
@@ -91,18 +92,19 @@ static void draw_grid(void *argument, const struct xb_piece_grid *grid)
         fputc('\n', drawing->stream);
         xb_heading_print(drawing->stream, XB_COLOUR_TITLE, "%s", title.text);
         xb_cells_print(drawing->stream, &cells, 1);
-        xb_heading_print(drawing->stream, XB_COLOUR_NONE,
-                         "A word is a way of --batch; one: call, with all pieces at once; =: "
-                         "another way is as fast.");
     } else {
         drawing->use(drawing->argument, &cells, 0);
     }
+    drawing->has_any = true;
     xb_arena_free(memory);
 }
 
 void xb_grids_print(FILE *stream, const struct xb_record *record)
 {
-    xb_piece_grids_each(record, draw_grid, &(struct drawing){.stream = stream});
+    struct drawing drawing = {.stream = stream};
+    xb_piece_grids_each(record, draw_grid, &drawing);
+    if (drawing.has_any)
+        xb_heading_print(stream, XB_COLOUR_NONE, "%s", XB_GRID_WORDS);
 }
 
 void xb_grids_each(const struct xb_record *record, xb_matrix_use *use, void *argument)

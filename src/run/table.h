@@ -74,6 +74,8 @@ void xb_matrix_each(const struct xb_record *record, xb_matrix_use *use, void *ar
 /* Prints each grid of pieces (modes/readings/piece_grid.h): in a cell the fastest way and its GB/s.
  */
 void xb_grids_print(FILE *stream, const struct xb_record *record);
+#define XB_GRID_WORDS                                                                              \
+    "A word is a way of --batch; one: call, with all pieces at once; =: another way is as fast."
 /* Calls `use` for each of them. */
 void xb_grids_each(const struct xb_record *record, xb_matrix_use *use, void *argument);
 
