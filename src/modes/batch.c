@@ -32,6 +32,15 @@ const struct xb_option xb_option_pieces = {XB_COUNTS(
     "--time-limit 25ms --warm-up 10ms too, where these are not given. 0: as many as "
     "--size has.")};
 
+const struct xb_option xb_option_kv = {
+    XB_TEXT("kv", "MODEL[,...]"),
+    .help =
+        "The pieces that a server of language models moves: sets --piece to the keys, or values, "
+        "of one block, layer and rank, and --pieces, unless that or --size is given, to those "
+        "of 1, 4, 16, 64 and 256 blocks. A model (llama-3.1-70b) or layers=80,heads=8,size=128, "
+        "then tp=N (1), block=N tokens (16), dtype=bf16|fp16|fp8|int8|fp32; the models are in "
+        "docs/pieces.md."};
+
 static const struct xb_option option_layout = {
     XB_CHOICES("layout", "HOW", "scattered",
                "Where pieces lie: 'scattered' in random order on both sides, 'host-scattered' or "
@@ -207,6 +216,10 @@ static enum xb_status check_options(const struct xb_case *test, struct xb_error 
     if (xb_config_get(config, &option_pitch)->given && !xb_word_is_in(&layouts->words, "rows"))
         return XB_FAIL(error, XB_ERR_USAGE, "--%s has no effect without --%s rows",
                        option_pitch.name, option_layout.name);
+    if (xb_config_get(config, &xb_option_kv)->given &&
+        xb_config_get(config, &xb_option_piece)->given)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--kv and --piece both say how long a piece is: leave one of them out");
     if (is_of_grid(test) && test->asked->size_given)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--pieces and --size both say how much is moved: leave one of them out");
@@ -549,8 +562,8 @@ const struct xb_mode xb_mode_batch = {
     .names = XB_NAMES({"each", "batch, a copy a piece"}, {"call", "batch, one call"},
                       {"graph", "batch, a graph"}, {"kernel", "batch, by a kernel"},
                       {"packed", "batch, packed"}, {"pitched", "batch, 2D copy"}),
-    .options = XB_OPTIONS(&option_batch, &xb_option_piece, &xb_option_pieces, &option_layout,
-                          &option_pitch, &option_call_pieces, &option_blocks,
+    .options = XB_OPTIONS(&option_batch, &xb_option_piece, &xb_option_pieces, &xb_option_kv,
+                          &option_layout, &option_pitch, &option_call_pieces, &option_blocks,
                           &xb_option_host_offset, &xb_option_device_offset),
     .parameters = XB_PARAMETERS({&xb_option_piece, NULL}, {&xb_option_pieces, NULL},
                                 {&option_layout, NULL}, {&option_pitch, NULL},

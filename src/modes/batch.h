@@ -7,6 +7,7 @@
 
 extern const struct xb_option xb_option_piece;  /* --piece */
 extern const struct xb_option xb_option_pieces; /* --pieces */
+extern const struct xb_option xb_option_kv;     /* --kv: kv_cache.h */
 #define XB_GRID_VALUES 64                       /* the most of either where a grid is measured */
 
 /* batch_skip.c: for a case of a grid (--pieces). XB_ERR_UNSUPPORTED, with the reason for a skipped

@@ -92,8 +92,8 @@ static enum xb_status check_request(const struct xb_run_options *asked, struct x
         {crosses && (first != NULL || asked->timeline || asked->quiet || interleaved),
          "--format crossovers is JSON on standard output and nothing else: give --json and --csv "
          "files, and leave out --quiet, --timeline and --interleave"},
-        {crosses && !xb_config_get(asked->config, &xb_option_pieces)->given,
-         "--format crossovers is of a grid: give --mode batch --piece SIZES --pieces NUMBERS"},
+        {crosses && xb_value_number(xb_config_get(asked->config, &xb_option_pieces), 0) == 0,
+         "--format crossovers is of a grid: give --piece SIZES --pieces NUMBERS"},
         {asked->timeline && asked->quiet,
          "--quiet prints no timeline: leave one of them out, or give --trace FILE"},
         {baseline && !interleaved,

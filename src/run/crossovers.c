@@ -77,7 +77,7 @@ static void put_grid(void *argument, const struct xb_piece_grid *grid)
     xb_json_open_object(json, NULL);
     put_device(json, grid->record, of->device);
     xb_json_put_text(json, "direction", of->direction);
-    xb_json_put_text(json, "host_memory", "pinned");
+    xb_json_put_text(json, "host_memory", "page-locked");
     xb_json_put_index(json, "numa_node", xb_record_case_node(of));
     xb_json_put_text(json, "layout", xb_record_parameter(of, "layout"));
     bool are_rows = strcmp(xb_record_parameter(of, "layout"), "rows") == 0;
@@ -111,10 +111,9 @@ enum xb_status xb_crossovers_write(FILE *stream, const struct xb_record *record,
     xb_json_close(json);
     xb_json_close(json);
     if (writing.count == 0) {
-        (void)XB_FAIL(
-            error, XB_ERR_USAGE,
-            "--format crossovers: no cell of a grid was measured; measure one with --mode "
-            "batch --piece SIZES --pieces NUMBERS");
+        (void)XB_FAIL(error, XB_ERR_USAGE,
+                      "--format crossovers: no cell of a grid was measured; give --piece SIZES "
+                      "--pieces NUMBERS");
         xb_json_fail(json, error);
     }
     return xb_json_finish(json, stream, "the crossovers", error);

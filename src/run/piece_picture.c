@@ -11,26 +11,17 @@
 #include <math.h>
 #include <string.h>
 
-/* What tells cells of a grid apart, or is a part of the way. */
-static const char *const within[] = {"piece", "pieces", "call-pieces", "blocks"};
-
 /* "Fastest way to the GPU, GPU 1, layout rows, GB/s (rows: piece, columns: number of pieces)" */
 static void write_title(const struct xb_piece_grid *grid, struct xb_words *words)
 {
-    const struct xb_record_case *of = grid->of;
-    const struct xb_parameters parameters = xb_parameters_that_differ(grid->record);
-    char text[64];
-    xb_words_add(words, "Fastest way %s", xb_direction_words(of));
+    const char *layout = xb_record_parameter(grid->of, "layout");
+    xb_words_add(words, "Fastest way %s", xb_direction_words(grid->of));
     if (xb_rows_name_devices(grid->record))
-        xb_words_add(words, ", GPU %d", of->device);
-    for (size_t i = 0; i < parameters.count; i++) {
-        const char *value = xb_parameter_text(of, parameters.names[i], text, sizeof text);
-        bool is_within = value == NULL;
-        for (size_t k = 0; k < sizeof within / sizeof within[0]; k++)
-            is_within = is_within || strcmp(parameters.names[i], within[k]) == 0;
-        if (!is_within)
-            xb_words_add(words, ", %s %s", parameters.names[i], value);
-    }
+        xb_words_add(words, ", GPU %d", grid->of->device);
+    if (xb_record_case_node(grid->of) >= 0)
+        xb_words_add(words, ", NUMA node %d", xb_record_case_node(grid->of));
+    if (strcmp(layout, "scattered") != 0)
+        xb_words_add(words, ", layout %.40s", layout);
     xb_words_add(words, ", GB/s (rows: piece, columns: number of pieces)");
 }
 

@@ -6,6 +6,7 @@
 #include "base/child.h"
 #include "cli/help.h"
 #include "modes/batch.h"
+#include "modes/kv_cache.h"
 #include "record/mode_list.h"
 
 #include <stdlib.h>
@@ -146,7 +147,7 @@ const struct xb_option xb_option_format = {
     .help =
         "table, for a terminal; markdown, for a paper or an issue: every row of a result, or of "
         "a comparison; crossovers: JSON that says for a program which way to move pieces is the "
-        "fastest, of a grid (--mode batch --pieces, docs/crossovers.schema.json).",
+        "fastest, of a grid (--pieces, docs/crossovers.schema.json).",
     .choices = formats,
     .takes_one = true,
     .selects = true};
@@ -189,7 +190,22 @@ enum xb_status xb_run_adapt_defaults(struct xb_config *config, struct xb_error *
         XB_TRY(xb_config_default(config, &option_time_limit, "100ms", error));
         XB_TRY(xb_config_default(config, &option_size, "64M", error));
     }
-    if (xb_config_get(config, &xb_option_pieces)->given) {
+    struct xb_kv_cache cache = {.piece = 0};
+    char piece[24], pieces[128];
+    const struct xb_value *kv = xb_config_get(config, &xb_option_kv);
+    bool has_size = xb_config_get(config, &option_size)->given;
+    if (kv->given) {
+        struct xb_error cause;
+        if (xb_kv_cache_read(kv->text, &cache, &cause) != XB_OK)
+            return XB_FAIL(error, XB_ERR_USAGE, "--kv: %s", cause.message);
+        unsigned long long n = cache.pieces;
+        snprintf(piece, sizeof piece, "%llu", (unsigned long long)cache.piece);
+        snprintf(pieces, sizeof pieces, "%llu,%llu,%llu,%llu,%llu", n, 4 * n, 16 * n, 64 * n,
+                 256 * n);
+        XB_TRY(xb_config_default(config, &xb_option_piece, piece, error));
+        XB_TRY(xb_config_default(config, &xb_option_pieces, has_size ? "0" : pieces, error));
+    }
+    if (xb_config_get(config, &xb_option_pieces)->given || (kv->given && !has_size)) {
         XB_TRY(xb_config_default(config, &option_time_limit, "25ms", error));
         XB_TRY(xb_config_default(config, &option_warm_up, "10ms", error));
     }

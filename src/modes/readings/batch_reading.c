@@ -4,8 +4,6 @@
 #include "piece_grid.h"
 #include "readings.h"
 
-#include "base/order.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -213,162 +211,132 @@ static const char *way_of(const struct xb_record_case *test, char *text, size_t 
     return text;
 }
 
-/* Where a way is the fastest: in so many cells, none beyond these rows and columns. */
-struct wins {
-    char way[48];
-    const struct xb_record_case *test; /* one of them */
-    size_t count, rows[2], columns[2];
-};
-
-XB_COMPARER(by_count, struct wins, XB_BY_GREATEST(count))
-
-static size_t count_wins(const struct xb_piece_grid *grid, struct wins *wins)
+/* Adds " (24 KiB or more" or ", 64 to 1024": where on an axis, of which `least` or `most` is NULL
+ * where that is its end; nothing where both are. */
+static const char *add_range(struct xb_reading *reading, const char *before, const char *least,
+                             const char *most)
 {
-    size_t count = 0;
+    const char *one = least != NULL ? least : most;
+    if (one == NULL)
+        return before;
+    if (least == NULL || most == NULL)
+        xb_tell(reading, "{text}{text} or {text}", before, one, most == NULL ? "more" : "less");
+    else if (strcmp(least, most) == 0)
+        xb_tell(reading, "{text}{text}", before, one);
+    else
+        xb_tell(reading, "{text}{text} to {text}", before, least, most);
+    return ", ";
+}
+
+/* Adds ", one call in 22 (32 KiB or more, 1024 or less)": in how many cells a way is the fastest,
+ * and beyond which rows and columns in none. */
+static void add_wins(struct xb_reading *reading, const struct xb_piece_grid *grid,
+                     const struct xb_record_case *test, const char *way)
+{
+    size_t count = 0, rows[] = {SIZE_MAX, 0}, columns[] = {SIZE_MAX, 0};
+    char text[48], ends[4][32];
     for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
+        const struct xb_piece_cell *cell = &grid->cells[i];
         const size_t row = i / grid->column_count, column = i % grid->column_count;
-        char text[48];
-        size_t at = 0;
-        if (grid->cells[i].count == 0)
+        if (cell->count == 0 || strcmp(way_of(cell->ways[0].test, text, sizeof text), way) != 0)
             continue;
-        const struct xb_record_case *best = grid->cells[i].ways[0].test;
-        const char *way = way_of(best, text, sizeof text);
-        while (at < count && strcmp(wins[at].way, way) != 0)
-            at++;
-        if (at == count && count++ < XB_CELL_WAYS)
-            wins[at] = (struct wins){.test = best, .rows = {row, row}, .columns = {column, column}};
-        if (at == XB_CELL_WAYS)
-            return at; /* no run has so many */
-        struct wins *own = &wins[at];
-        snprintf(own->way, sizeof own->way, "%s", way);
-        own->count++;
-        own->rows[1] = row; /* rows come in their order */
-        own->columns[0] = column < own->columns[0] ? column : own->columns[0];
-        own->columns[1] = column > own->columns[1] ? column : own->columns[1];
+        count++;
+        rows[0] = row < rows[0] ? row : rows[0];
+        rows[1] = row;
+        columns[0] = column < columns[0] ? column : columns[0];
+        columns[1] = column > columns[1] ? column : columns[1];
     }
-    qsort(wins, count, sizeof *wins, by_count);
-    return count;
+    for (int i = 0; i < 2; i++) {
+        xb_size_format(grid->pieces[rows[i]], ends[i], sizeof ends[i]);
+        snprintf(ends[2 + i], sizeof ends[i], "%" PRIu64, grid->numbers[columns[i]]);
+    }
+    xb_tell(reading, " {text} in {whole}{case}", way, (double)count, test);
+    const char *before = add_range(reading, " (", rows[0] > 0 ? ends[0] : NULL,
+                                   rows[1] + 1 < grid->row_count ? ends[1] : NULL);
+    before = add_range(reading, before, columns[0] > 0 ? ends[2] : NULL,
+                       columns[1] + 1 < grid->column_count ? ends[3] : NULL);
+    xb_tell(reading, before[0] == ',' ? ")" : "");
 }
 
-/* Adds " (24 KiB or more", ", 64 to 1024": where on an axis; nothing where that is all of it. */
-static bool add_range(struct xb_reading *reading, const char *before, const uint64_t *values,
-                      size_t count, const size_t ends[2], bool are_sizes)
-{
-    char texts[2][32];
-    bool has_least = ends[0] > 0, has_most = ends[1] + 1 < count;
-    for (int i = 0; i < 2; i++)
-        if (are_sizes)
-            xb_size_format(values[ends[i]], texts[i], sizeof texts[i]);
-        else
-            snprintf(texts[i], sizeof texts[i], "%" PRIu64, values[ends[i]]);
-    bool is_one = ends[0] == ends[1];
-    if (has_least && has_most && !is_one)
-        xb_tell(reading, "{text}{text} to {text}", before, texts[0], texts[1]);
-    else if (has_least || has_most)
-        xb_tell(reading, "{text}{text}{text}", before, texts[has_least ? 0 : 1],
-                has_least && has_most ? ""
-                : has_least           ? " or more"
-                                      : " or less");
-    return has_least || has_most;
-}
-
-/* Adds "Fastest to the GPU: a kernel in 41 of 63 cells, one call in 22 (32 KiB or more, 1024 or
- * less)." */
+/* Adds "Fastest in 63 cells to the GPU: a kernel in 41, one call in 22 (32 KiB or more)." */
 static void add_grid_winners(struct xb_reading *reading, const struct xb_piece_grid *grid)
 {
-    struct wins wins[XB_CELL_WAYS];
-    size_t count = count_wins(grid, wins), cells = 0;
+    const size_t count = grid->row_count * grid->column_count;
+    size_t cells = 0;
     for (size_t i = 0; i < count; i++)
-        cells += wins[i].count;
-    xb_tell(reading, "Fastest {to}:", grid->of);
+        cells += grid->cells[i].count > 0;
+    xb_tell(reading, "Fastest {to}, of {whole} cells:", grid->of, (double)cells);
+    const char *before = "";
     for (size_t i = 0; i < count; i++) {
-        xb_tell(reading, "{text} {text} in {whole}{case}", i > 0 ? "," : "", wins[i].way,
-                (double)wins[i].count, wins[i].test);
-        if (i == 0)
-            xb_tell(reading, " of {whole} cells", (double)cells);
-        bool any = add_range(reading, " (", grid->pieces, grid->row_count, wins[i].rows, true);
-        any |= add_range(reading, any ? ", " : " (", grid->numbers, grid->column_count,
-                         wins[i].columns, false);
-        xb_tell(reading, any ? ")" : "");
+        char own[48], other[48];
+        bool is_told = grid->cells[i].count == 0;
+        const char *way = is_told ? "" : way_of(grid->cells[i].ways[0].test, own, sizeof own);
+        for (size_t k = 0; k < i && !is_told; k++)
+            is_told = grid->cells[k].count > 0 &&
+                      strcmp(way_of(grid->cells[k].ways[0].test, other, sizeof other), way) == 0;
+        if (is_told)
+            continue;
+        xb_tell(reading, "{text}", before);
+        add_wins(reading, grid, grid->cells[i].ways[0].test, way);
+        before = ",";
     }
     xb_tell(reading, ".");
 }
 
-/* How many times as fast one way of a cell is as another, if that is certain; else 0. */
-static double gain_of(const struct xb_reading *reading, const struct xb_cell_way *way,
-                      const struct xb_cell_way *other)
-{
-    return xb_reading_judge(reading, way->test, other->test) == XB_READING_FASTER
-               ? way->rate.median / other->rate.median
-               : 0;
-}
-
-/* The cell where `call` gains most, for certain, by calls of fewer pieces than all. */
-struct cut {
-    const struct xb_record_case *parts, *whole;
+/* Two ways of the cell where one is faster than the other by most, for certain. */
+struct gap {
+    const struct xb_record_case *fast, *slow;
     double gain;
 };
 
-static struct cut find_cut(const struct xb_reading *reading, const struct xb_piece_grid *grid)
+static void widen(const struct xb_reading *reading, struct gap *gap, const struct xb_cell_way *fast,
+                  const struct xb_cell_way *slow)
 {
-    struct cut most = {.gain = 0};
-    for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
-        const struct xb_piece_cell *cell = &grid->cells[i];
-        const struct xb_cell_way *parts = NULL, *whole = NULL;
-        for (size_t k = cell->count; k-- > 0;) { /* the fastest last */
-            if (strcmp(cell->ways[k].test->variant, "call") != 0)
-                continue;
-            *(xb_way_call_pieces(cell->ways[k].test) > 0 ? &parts : &whole) = &cell->ways[k];
-        }
-        double gain = parts != NULL && whole != NULL ? gain_of(reading, parts, whole) : 0;
-        if (gain > most.gain)
-            most = (struct cut){parts->test, whole->test, gain};
-    }
-    return most;
+    double gain = fast != NULL && slow != NULL ? fast->rate.median / slow->rate.median : 0;
+    if (gain > gap->gain && xb_reading_judge(reading, fast->test, slow->test) == XB_READING_FASTER)
+        *gap = (struct gap){fast->test, slow->test, gain};
 }
 
-/* Says which way is the fastest where, what the slowest costs, and what cutting calls gains. */
+/* Says which way is the fastest where, what the slowest costs, and what it gains to call with fewer
+ * pieces than all. */
 static void say_grid(void *argument, const struct xb_piece_grid *grid)
 {
     struct xb_reading *reading = argument;
-    const struct xb_cell_way *best = NULL, *worst = NULL; /* of the cell where they are farthest */
-    double most = 0;
+    struct gap all = {.gain = 0}, cut = {.gain = 0};
     size_t several = 0;
+    char text[48];
     for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
         const struct xb_piece_cell *cell = &grid->cells[i];
+        const struct xb_cell_way *parts = NULL, *whole = NULL;
+        for (size_t k = cell->count; k-- > 0;) /* the fastest last */
+            if (strcmp(cell->ways[k].test->variant, "call") == 0)
+                *(xb_way_call_pieces(cell->ways[k].test) > 0 ? &parts : &whole) = &cell->ways[k];
+        widen(reading, &cut, parts, whole);
         several += cell->count > 1;
-        double loss =
-            cell->count > 1 ? gain_of(reading, cell->ways, cell->ways + cell->count - 1) : 0;
-        if (loss > most) {
-            most = loss;
-            best = cell->ways;
-            worst = cell->ways + cell->count - 1;
-        }
+        if (cell->count > 1)
+            widen(reading, &all, cell->ways, cell->ways + cell->count - 1);
     }
     if (several == 0 || grid->of->device != reading->device)
         return; /* cells of one way are no comparison */
     xb_tell_next(reading);
     add_grid_winners(reading, grid);
-    char text[48];
-    if (best != NULL)
+    if (all.gain > 0)
         xb_tell(reading,
                 " The slowest way measured takes up to {factor:most_loss} as long "
                 "({text}{case}{case}, {size} x {value}).",
-                most, way_of(worst->test, text, sizeof text), worst->test, best->test,
-                xb_reading_value(worst->test, xb_option_piece.name), worst->test,
-                xb_option_pieces.name);
-    struct cut cut = find_cut(reading, grid);
+                all.gain, way_of(all.slow, text, sizeof text), all.slow, all.fast,
+                xb_reading_value(all.slow, xb_option_piece.name), all.slow, xb_option_pieces.name);
     if (cut.gain < XB_WORTH_SAYING)
         return;
     xb_tell(reading,
             " At {size} x {value}{case}, {text} are {speed:cut_gain} as one call of all.{case}",
-            xb_reading_value(cut.whole, xb_option_piece.name), cut.whole, xb_option_pieces.name,
-            cut.whole, way_of(cut.parts, text, sizeof text), cut.gain, cut.parts);
+            xb_reading_value(cut.slow, xb_option_piece.name), cut.slow, xb_option_pieces.name,
+            cut.slow, way_of(cut.fast, text, sizeof text), cut.gain, cut.fast);
     xb_remedy(reading, XB_EFFORT_LINES, cut.gain,
               "Give {call} at most {value} pieces at a time: {gain} as fast as all {value} pieces "
               "of {size} in one call.",
-              XB_CALL_COPY_BATCH, cut.parts, "call-pieces", cut.whole, xb_option_pieces.name,
-              xb_reading_value(cut.whole, xb_option_piece.name));
+              XB_CALL_COPY_BATCH, cut.fast, "call-pieces", cut.slow, xb_option_pieces.name,
+              xb_reading_value(cut.slow, xb_option_piece.name));
 }
 
 static void say_grids(struct xb_reading *reading)
