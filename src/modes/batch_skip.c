@@ -100,33 +100,50 @@ struct loss {
     const struct xb_result *winner;
 };
 
-/* Finds whether the way lost by that much in all cells beside the question's. *least becomes the
- * least loss that this rests on. */
-static bool lost_beside(const struct question *question, double times, struct loss *least)
+/* Cells to look beside at a time: two more for each step back. */
+#define MOST_OPEN 64
+
+/* Finds whether the way lost by enough in all cells beside the question's. *least becomes the least
+ * loss that this rests on. */
+static bool lost_beside(const struct question *question, struct loss *least)
 {
-    bool is_lost = false;
-    for (int i = 0; i < 2; i++) {
-        struct question beside = *question;
-        const struct xb_option *axis = i == 0 ? &xb_option_piece : &xb_option_pieces;
-        uint64_t *at = i == 0 ? &beside.piece : &beside.pieces;
-        const struct xb_result *first, *any;
-        if ((*at = value_below(question->test, axis, *at)) == 0)
-            continue;
-        const struct xb_result *own = find(&beside, false, &first);
-        const struct xb_result *winner = find(&beside, true, &any);
-        if (own == NULL) {
-            is_lost = first != NULL && first->row.status == XB_RESULT_SKIPPED &&
-                      lost_beside(&beside, times * LOST_BY, least);
-        } else {
-            struct loss loss = {winner->bandwidth.ci95_low / own->bandwidth.ci95_high, winner};
-            is_lost = loss.times >= times;
+    struct {
+        struct question cell;
+        double times; /* by which it must have lost beside it */
+    } open[MOST_OPEN] = {{*question, LOST_BY}};
+    size_t count = 1;
+    while (count > 0) {
+        const struct question cell = open[--count].cell;
+        const double times = open[count].times;
+        bool has_any = false;
+        for (int i = 0; i < 2; i++) {
+            struct question beside = cell;
+            uint64_t *at = i == 0 ? &beside.piece : &beside.pieces;
+            const struct xb_result *first, *any;
+            *at = value_below(cell.test, i == 0 ? &xb_option_piece : &xb_option_pieces, *at);
+            if (*at == 0)
+                continue;
+            has_any = true;
+            const struct xb_result *own = find(&beside, false, &first);
+            const struct xb_result *winner = find(&beside, true, &any);
+            if (own == NULL) {
+                if (first == NULL || first->row.status != XB_RESULT_SKIPPED || count == MOST_OPEN)
+                    return false;
+                open[count].cell = beside;
+                open[count++].times = times * LOST_BY;
+                continue;
+            }
+            const struct loss loss = {winner->bandwidth.ci95_low / own->bandwidth.ci95_high,
+                                      winner};
+            if (loss.times < times)
+                return false;
             if (least->winner == NULL || loss.times < least->times)
                 *least = loss;
         }
-        if (!is_lost)
+        if (!has_any)
             return false;
     }
-    return is_lost;
+    return true;
 }
 
 enum xb_status xb_batch_check_needed(const struct xb_mode_context *context,
@@ -146,7 +163,7 @@ enum xb_status xb_batch_check_needed(const struct xb_mode_context *context,
                        "not needed: the same as --%s %llu, one call takes all %llu pieces",
                        a_call->name, (unsigned long long)number_of(&twin->test, a_call),
                        (unsigned long long)question.pieces);
-    if (!lost_beside(&question, LOST_BY, &least))
+    if (!lost_beside(&question, &least))
         return XB_OK;
     const struct xb_case *winner = &least.winner->test;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED, "not needed: %.0f times slower than %s at %s x %llu",
