@@ -120,7 +120,7 @@ static bool lost_beside(const struct question *question, struct loss *least)
             struct question beside = cell;
             uint64_t *at = i == 0 ? &beside.piece : &beside.pieces;
             const struct xb_result *first, *any;
-            *at = value_below(cell.test, i == 0 ? &xb_option_piece : &xb_option_pieces, *at);
+            *at = value_below(question->test, i == 0 ? &xb_option_piece : &xb_option_pieces, *at);
             if (*at == 0)
                 continue;
             has_any = true;

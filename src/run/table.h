@@ -75,7 +75,7 @@ void xb_matrix_each(const struct xb_record *record, xb_matrix_use *use, void *ar
  */
 void xb_grids_print(FILE *stream, const struct xb_record *record);
 #define XB_GRID_WORDS                                                                              \
-    "A word is a way of --batch; one: call, with all pieces at once; =: another way is as fast."
+    "Words begin ways of --batch; one: call with all pieces; =: another is as fast."
 /* Calls `use` for each of them. */
 void xb_grids_each(const struct xb_record *record, xb_matrix_use *use, void *argument);
 
