@@ -108,12 +108,14 @@ struct loss {
 static bool lost_beside(const struct question *question, struct loss *least)
 {
     struct {
-        struct question cell;
+        uint64_t piece, pieces;
         double times; /* by which it must have lost beside it */
-    } open[MOST_OPEN] = {{*question, LOST_BY}};
+    } open[MOST_OPEN] = {{question->piece, question->pieces, LOST_BY}};
     size_t count = 1;
     while (count > 0) {
-        const struct question cell = open[--count].cell;
+        struct question cell = *question;
+        cell.piece = open[--count].piece;
+        cell.pieces = open[count].pieces;
         const double times = open[count].times;
         bool has_any = false;
         for (int i = 0; i < 2; i++) {
@@ -129,7 +131,8 @@ static bool lost_beside(const struct question *question, struct loss *least)
             if (own == NULL) {
                 if (first == NULL || first->row.status != XB_RESULT_SKIPPED || count == MOST_OPEN)
                     return false;
-                open[count].cell = beside;
+                open[count].piece = beside.piece;
+                open[count].pieces = beside.pieces;
                 open[count++].times = times * LOST_BY;
                 continue;
             }
