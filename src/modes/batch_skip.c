@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* A way that lost by as much in each cell beside this one is not measured. Where it was not
+/* A way that lost by as much in both cells beside this one is not measured. Where it was not
  * measured there either, the cells before count, and it must have lost by as much again for each
  * step: so many times may its disadvantage shrink from one cell to the next. */
 #define LOST_BY 3.0
@@ -100,51 +100,58 @@ struct loss {
     const struct xb_result *winner;
 };
 
-/* Cells to look beside at a time: two more for each step back. */
+/* Goes to the cell with the next smaller piece (axis 0) or the next lower number of pieces. In the
+ * first row or column, where there is none, two steps the other way: no way is left out for one
+ * cell, which a busy host may have spoilt. False: there is no such cell. */
+static bool go_beside(struct question *cell, int axis)
+{
+    static const struct xb_option *const axes[] = {&xb_option_piece, &xb_option_pieces};
+    uint64_t *const at[] = {&cell->piece, &cell->pieces};
+    bool is_first = value_below(cell->test, axes[axis], *at[axis]) == 0;
+    axis = is_first ? 1 - axis : axis;
+    for (int steps = is_first ? 2 : 1; steps > 0; steps--)
+        *at[axis] = value_below(cell->test, axes[axis], *at[axis]);
+    return *at[axis] > 0;
+}
+
+/* Cells to look beside at a time: at most one more for each step back. */
 #define MOST_OPEN 64
 
-/* Finds whether the way lost by enough in all cells beside the question's. *least becomes the least
- * loss that this rests on. */
+/* Finds whether the way lost by enough in both cells beside the question's. *least becomes the
+ * least loss that this rests on. */
 static bool lost_beside(const struct question *question, struct loss *least)
 {
     struct {
         uint64_t piece, pieces;
         double times; /* by which it must have lost beside it */
     } open[MOST_OPEN] = {{question->piece, question->pieces, LOST_BY}};
-    size_t count = 1;
-    while (count > 0) {
+    for (size_t count = 1; count > 0;) {
         struct question cell = *question;
         cell.piece = open[--count].piece;
         cell.pieces = open[count].pieces;
         const double times = open[count].times;
-        bool has_any = false;
-        for (int i = 0; i < 2; i++) {
+        for (int axis = 0; axis < 2; axis++) {
             struct question beside = cell;
-            uint64_t *at = i == 0 ? &beside.piece : &beside.pieces;
             const struct xb_result *first, *any;
-            *at = value_below(question->test, i == 0 ? &xb_option_piece : &xb_option_pieces, *at);
-            if (*at == 0)
-                continue;
-            has_any = true;
+            if (!go_beside(&beside, axis))
+                return false;
             const struct xb_result *own = find(&beside, false, &first);
             const struct xb_result *winner = find(&beside, true, &any);
-            if (own == NULL) {
-                if (first == NULL || first->row.status != XB_RESULT_SKIPPED || count == MOST_OPEN)
+            if (own != NULL) {
+                const struct loss loss = {winner->bandwidth.ci95_low / own->bandwidth.ci95_high,
+                                          winner};
+                if (loss.times < times)
                     return false;
-                open[count].piece = beside.piece;
-                open[count].pieces = beside.pieces;
-                open[count++].times = times * LOST_BY;
+                if (least->winner == NULL || loss.times < least->times)
+                    *least = loss;
                 continue;
             }
-            const struct loss loss = {winner->bandwidth.ci95_low / own->bandwidth.ci95_high,
-                                      winner};
-            if (loss.times < times)
+            if (first == NULL || first->row.status != XB_RESULT_SKIPPED || count == MOST_OPEN)
                 return false;
-            if (least->winner == NULL || loss.times < least->times)
-                *least = loss;
+            open[count].piece = beside.piece;
+            open[count].pieces = beside.pieces;
+            open[count++].times = times * LOST_BY;
         }
-        if (!has_any)
-            return false;
     }
     return true;
 }

@@ -57,7 +57,18 @@ static size_t place_of(const uint64_t *values, size_t count, uint64_t value)
     return place;
 }
 
-XB_COMPARER(by_rate, struct xb_cell_way, XB_BY_GREATEST(rate.median))
+/* Adds a way at its place; of too many the slowest drops out. */
+static void add_way(struct xb_piece_cell *cell, const struct xb_cell_way *way)
+{
+    size_t at = cell->count, kept = at < XB_CELL_WAYS ? at : XB_CELL_WAYS - 1;
+    while (at > 0 && cell->ways[at - 1].rate.median < way->rate.median)
+        at--;
+    if (at == XB_CELL_WAYS)
+        return;
+    memmove(&cell->ways[at + 1], &cell->ways[at], (kept - at) * sizeof *way);
+    cell->ways[at] = *way;
+    cell->count = kept + 1;
+}
 
 static void make_grid(struct xb_piece_grid *grid, const struct xb_record_cases *all,
                       struct xb_piece_cell *cells)
@@ -71,13 +82,12 @@ static void make_grid(struct xb_piece_grid *grid, const struct xb_record_cases *
                                  xb_reading_value(test, xb_option_pieces.name));
         struct xb_piece_cell *cell = &cells[row * grid->column_count + column];
         struct xb_cell_way way = {.test = test};
-        if (row < grid->row_count && column < grid->column_count && cell->count < XB_CELL_WAYS &&
+        if (row < grid->row_count && column < grid->column_count &&
             xb_record_describe(grid->record, test, xb_figure_bandwidth.name, &way.rate))
-            cell->ways[cell->count++] = way;
+            add_way(cell, &way);
     }
     for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
         struct xb_cell_way *ways = cells[i].ways;
-        qsort(ways, cells[i].count, sizeof *ways, by_rate);
         for (size_t k = 0; k < cells[i].count; k++)
             ways[k].is_tie = k == 0 || xb_reading_judge(&reading, ways[0].test, ways[k].test) !=
                                            XB_READING_FASTER;
