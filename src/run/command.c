@@ -95,9 +95,9 @@ static enum xb_status check_request(const struct xb_run_options *asked, struct x
         bool is_asked;
         const char *why_not;
     } rules[] = {
-        {crosses && (first != NULL || asked->timeline || asked->quiet || interleaved),
+        {crosses && (first != NULL || asked->timeline || asked->quiet),
          "--format crossovers is JSON on standard output and nothing else: give --json and --csv "
-         "files, and leave out --quiet, --timeline and --interleave"},
+         "files, and leave out --quiet and --timeline"},
         {several && asks_for_grid(asked),
          "--pieces is of one process, because each leaves out other cases where ways lose by far: "
          "leave out --processes, or give --piece and --size"},
