@@ -281,6 +281,9 @@ struct xb_mode {
     /* Returns that size where its options decide it, such as the length of a file that they name;
      * 0: bytes_by_default counts. NULL: they never decide it. */
     uint64_t (*bytes_of_options)(const struct xb_run_options *asked);
+    /* Returns the size of a case that its parameters decide, with or without --size: its cases are
+     * then measured from the smallest up; 0: they do not. NULL: they never do. */
+    uint64_t (*bytes_of_case)(const struct xb_case *test);
     const struct xb_reading_line *reading; /* what it can say in the Reading */
     /* Says what a run of this mode alone comes to: adds one or two sentences of 160 characters at
      * most, which name device and size only where they are the answer; or nothing: then the fastest

@@ -153,13 +153,14 @@ static enum xb_status append(struct xb_numbers *numbers, const struct kind *kind
     return XB_OK;
 }
 
-/* Adds a number, or a range: where `item` has two points. It may be written to. */
+/* Adds a number, or a range: where `item` has two points. It may be written to. A range doubles, or
+ * takes the step behind its '*' and then both of its ends. */
 static enum xb_status append_item(struct xb_numbers *numbers, const struct kind *kind,
                                   uint64_t minimum, uint64_t maximum, char *item,
                                   struct xb_error *error)
 {
-    char *dots = strstr(item, "..");
-    uint64_t first = 0, last = 0;
+    char *dots = strstr(item, ".."), *star = dots != NULL ? strchr(dots, '*') : NULL;
+    uint64_t first = 0, last = 0, step = 2;
     if (dots == NULL) {
         XB_TRY(kind->parse(item, minimum, maximum, &first, error));
         return append(numbers, kind, first, item, error);
@@ -170,7 +171,13 @@ static enum xb_status append_item(struct xb_numbers *numbers, const struct kind 
     *dots = '\0';
     XB_TRY(kind->parse(item, minimum, maximum, &first, error));
     *dots = '.';
+    if (star != NULL) {
+        XB_TRY(xb_count_parse(star + 1, 2, UINT32_MAX, &step, error));
+        *star = '\0';
+    }
     XB_TRY(kind->parse(dots + 2, minimum, maximum, &last, error));
+    if (star != NULL)
+        *star = '*';
     if (first == 0)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "range \"%.80s\" cannot double from 0; name 0 apart, as in %s", item,
@@ -179,11 +186,12 @@ static enum xb_status append_item(struct xb_numbers *numbers, const struct kind 
         return XB_FAIL(error, XB_ERR_USAGE,
                        "range \"%.80s\" runs backwards; put the smaller %s first, as in %s", item,
                        kind->noun, kind->range);
-    for (;; first *= 2) {
+    for (;; first *= step) {
         XB_TRY(append(numbers, kind, first, item, error));
-        if (first > last / 2)
-            return XB_OK;
+        if (first > last / step)
+            break;
     }
+    return star != NULL && first < last ? append(numbers, kind, last, item, error) : XB_OK;
 }
 
 enum xb_status xb_numbers_parse(const char *text, bool are_sizes, uint64_t minimum,
@@ -192,8 +200,8 @@ enum xb_status xb_numbers_parse(const char *text, bool are_sizes, uint64_t minim
 {
     const struct kind *kind = are_sizes ? &of_sizes : &of_counts;
     size_t most = 1, length = strlen(text);
-    for (size_t i = 0; i < length; i++) /* a range has 64 numbers at the most */
-        most += text[i] == ',' ? 1 : strncmp(text + i, "..", 2) == 0 ? 64 : 0;
+    for (size_t i = 0; i < length; i++) /* a range has 65 numbers at the most */
+        most += text[i] == ',' ? 1 : strncmp(text + i, "..", 2) == 0 ? 65 : 0;
     struct xb_numbers read = {.values = xb_arena_new(memory, most * sizeof *read.values)};
     char *rest = memcpy(xb_arena_new(memory, length + 1), text, length);
     if (are_sizes && maximum == 0) {

@@ -38,9 +38,9 @@ enum xb_status xb_count_parse(const char *text, uint64_t minimum, uint64_t maxim
                               struct xb_error *error);
 
 /* Reads a list of sizes or of whole numbers, and of ranges: "64K,1M" or "1..16", which doubles from
- * the first, above 0, up to the last. Keeps the order; none may be named twice. They lie in
- * *memory. A maximum of 0 takes every size that xb_size_parse does. XB_ERR_USAGE: then *numbers
- * stays. */
+ * the first, above 0, up to the last; "16..100000*4" has four times as much in each step, and then
+ * the last. Keeps the order; none may be named twice. They lie in *memory. A maximum of 0 takes
+ * every size that xb_size_parse does. XB_ERR_USAGE: then *numbers stays. */
 enum xb_status xb_numbers_parse(const char *text, bool are_sizes, uint64_t minimum,
                                 uint64_t maximum, struct xb_numbers *numbers,
                                 struct xb_arena **memory, struct xb_error *error);

@@ -24,6 +24,23 @@ const struct xb_option xb_option_piece = {
              "How long a piece is: sizes, or a range that doubles such as 512..1M. --size is cut "
              "into pieces; the last may be shorter.")};
 
+const struct xb_option xb_option_pieces = {XB_COUNTS(
+    "pieces", "0", 0, 1 << 24,
+    "How many pieces there are, in place of --size: numbers or a range such as "
+    "16..65536*4. Each with each --piece is a case, a cell of a grid, and a way that "
+    "lost by far in the cells beside one is not measured there (docs/pieces.md). Short for "
+    "--time-limit 25ms --warm-up 10ms too, where these are not given. 0: as many as "
+    "--size has.")};
+
+const struct xb_option xb_option_kv = {
+    XB_TEXT("kv", "MODEL[,...]"),
+    .help =
+        "The pieces that a server of language models moves: sets --piece to the keys, or values, "
+        "of one block, layer and rank, and --pieces, unless that or --size is given, to those "
+        "of 1, 4, 16, 64 and 256 blocks. A model (llama-3.1-70b) or layers=80,heads=8,size=128, "
+        "then tp=N (1), block=N tokens (16), dtype=bf16|fp16|fp8|int8|fp32; the models are in "
+        "docs/pieces.md."};
+
 static const struct xb_option option_layout = {
     XB_CHOICES("layout", "HOW", "scattered",
                "Where pieces lie: 'scattered' in random order on both sides, 'host-scattered' or "
@@ -117,6 +134,21 @@ static uint32_t capabilities(const struct xb_case *test)
     return needed[xb_variant_number(test)];
 }
 
+/* Whether --pieces says how many there are. */
+static bool is_of_grid(const struct xb_case *test)
+{
+    return xb_case_setting(test, &xb_option_pieces)->count > 0;
+}
+
+static uint64_t bytes_of_case(const struct xb_case *test)
+{
+    uint64_t bytes = 0;
+    bool is_too_much =
+        __builtin_mul_overflow(xb_case_setting(test, &xb_option_pieces)->count,
+                               xb_case_setting(test, &xb_option_piece)->count, &bytes);
+    return is_too_much ? UINT64_MAX : bytes;
+}
+
 static uint64_t count_pieces(const struct xb_case *test)
 {
     return xb_chunk_count(test->bytes, xb_case_setting(test, &xb_option_piece)->count);
@@ -143,13 +175,19 @@ static uint64_t count_calls(const struct xb_case *test)
 #define DEVICE_BYTES_A_PIECE ((uint64_t)sizeof(struct xb_piece))
 #define BYTES_A_CUT_BYTE 64 /* one of the list for so many of the data */
 
+/* Less is over too soon, and of a grid only the rates are asked. */
+static bool has_sm_tax(const struct xb_case *test)
+{
+    return test->bytes >= XB_LARGE_BYTES && !is_of_grid(test);
+}
+
 /* With the host's memory of that kind. */
 static void take_with(const struct xb_case *test, enum xb_memory memory, struct xb_buffers *all)
 {
     enum how how = xb_variant_number(test);
     uint64_t device = span_of(test, false);
     uint64_t pieces = xb_lesser(count_pieces(test), MOST_PIECES); /* check refuses more */
-    bool has_tax = (how == HOW_PACKED || how == HOW_KERNEL) && test->bytes >= XB_LARGE_BYTES;
+    bool has_tax = (how == HOW_PACKED || how == HOW_KERNEL) && has_sm_tax(test);
     bool has_list = how != HOW_EACH && how != HOW_PITCHED;
     all->beyond = xb_largest_offset(test) + XB_WATCHED_BYTES;
     xb_take(all, XB_OF_CASE, memory, span_of(test, true), offsetof(struct state, host));
@@ -178,6 +216,19 @@ static enum xb_status check_options(const struct xb_case *test, struct xb_error 
     if (xb_config_get(config, &option_pitch)->given && !xb_word_is_in(&layouts->words, "rows"))
         return XB_FAIL(error, XB_ERR_USAGE, "--%s has no effect without --%s rows",
                        option_pitch.name, option_layout.name);
+    if (xb_config_get(config, &xb_option_kv)->given &&
+        xb_config_get(config, &xb_option_piece)->given)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--kv and --piece both say how long a piece is: leave one of them out");
+    if (is_of_grid(test) && test->asked->size_given)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--pieces and --size both say how much is moved: leave one of them out");
+    if (is_of_grid(test) &&
+        (xb_value_length(xb_config_get(config, &xb_option_piece)) > XB_GRID_VALUES ||
+         xb_value_length(xb_config_get(config, &xb_option_pieces)) > XB_GRID_VALUES))
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--pieces: a grid has at most %d values of --piece and of --pieces",
+                       XB_GRID_VALUES);
     if (pitch == 0 || pitch >= piece)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE,
@@ -200,7 +251,7 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                        "%llu calls are more than 'call' makes here (%llu); take more --call-pieces",
                        (unsigned long long)count_calls(test), (unsigned long long)MOST_CALLS);
-    return XB_OK;
+    return is_of_grid(test) ? xb_batch_check_needed(context, &option_call_pieces, error) : XB_OK;
 }
 
 /* Only rows have a pitch. */
@@ -442,9 +493,9 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
                          xb_proof_after(context->test->seed), error);
 }
 
-static bool is_packed(const struct xb_mode_context *context)
+static bool has_parts(const struct xb_mode_context *context)
 {
-    return xb_variant_number(context->test) == HOW_PACKED;
+    return xb_variant_number(context->test) == HOW_PACKED && !is_of_grid(context->test);
 }
 
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
@@ -476,8 +527,8 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     xb_result_detail_text(result, "verified_by", "%s",
                           state->to_device ? "host, by copies back" : "host");
     xb_proof_conclude(result, &all, &compared);
-    bool uses_kernels = (state->how == HOW_KERNEL || state->how == HOW_PACKED) &&
-                        context->test->bytes >= XB_LARGE_BYTES; /* less is over too soon */
+    bool uses_kernels =
+        (state->how == HOW_KERNEL || state->how == HOW_PACKED) && has_sm_tax(context->test);
     /* A device that is the CPU has no other kernels than the threads that move the data. */
     if (result->row.verified != XB_VERIFIED_TRUE || !uses_kernels ||
         context->device->info.host_clock)
@@ -511,26 +562,27 @@ const struct xb_mode xb_mode_batch = {
     .names = XB_NAMES({"each", "batch, a copy a piece"}, {"call", "batch, one call"},
                       {"graph", "batch, a graph"}, {"kernel", "batch, by a kernel"},
                       {"packed", "batch, packed"}, {"pitched", "batch, 2D copy"}),
-    .options = XB_OPTIONS(&option_batch, &xb_option_piece, &option_layout, &option_pitch,
-                          &option_call_pieces, &option_blocks, &xb_option_host_offset,
-                          &xb_option_device_offset),
-    .parameters =
-        XB_PARAMETERS({&xb_option_piece, NULL}, {&option_layout, NULL}, {&option_pitch, NULL},
-                      {&option_call_pieces, "call"}, {&option_blocks, "kernel"},
-                      {&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}),
+    .options = XB_OPTIONS(&option_batch, &xb_option_piece, &xb_option_pieces, &xb_option_kv,
+                          &option_layout, &option_pitch, &option_call_pieces, &option_blocks,
+                          &xb_option_host_offset, &xb_option_device_offset),
+    .parameters = XB_PARAMETERS({&xb_option_piece, NULL}, {&xb_option_pieces, NULL},
+                                {&option_layout, NULL}, {&option_pitch, NULL},
+                                {&option_call_pieces, "call"}, {&option_blocks, "kernel"},
+                                {&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}),
     .figures = XB_FIGURES(&pieces_per_second, &time_per_piece, &xb_figure_sm_tax, &kernel_blocks,
                           &pack_time, &packed_copy_time, &unpack_time),
     .bytes_by_default = UINT64_C(32) << 20,
+    .bytes_of_case = bytes_of_case,
     .reading = xb_batch_reading,
-    .answer = xb_batch_say_pieces,
+    .answer = xb_batch_answer,
     XB_HOOKS(struct state, buffers, setup, prepare, submit, verify),
     .capabilities = capabilities,
     .check_options = check_options,
     .check_variant = check_variant,
     .check = check,
     .references = XB_REFERENCES(
-        {.figure = &pack_time, .submit = submit_gathering, .is_wanted = is_packed},
-        {.figure = &packed_copy_time, .submit = submit_copy, .is_wanted = is_packed},
-        {.figure = &unpack_time, .submit = submit_scattering, .is_wanted = is_packed}),
+        {.figure = &pack_time, .submit = submit_gathering, .is_wanted = has_parts},
+        {.figure = &packed_copy_time, .submit = submit_copy, .is_wanted = has_parts},
+        {.figure = &unpack_time, .submit = submit_scattering, .is_wanted = has_parts}),
     .teardown = teardown,
 };

@@ -5,7 +5,15 @@
 
 /* What the files of the mode batch share. */
 
-extern const struct xb_option xb_option_piece; /* --piece */
+extern const struct xb_option xb_option_piece;  /* --piece */
+extern const struct xb_option xb_option_pieces; /* --pieces */
+extern const struct xb_option xb_option_kv;     /* --kv: kv_cache.h */
+#define XB_GRID_VALUES 64                       /* the most of either where a grid is measured */
+
+/* batch_skip.c: for a case of a grid (--pieces). XB_ERR_UNSUPPORTED, with the reason for a skipped
+ * row, where earlier results of the run make it needless. `a_call` is --call-pieces. */
+enum xb_status xb_batch_check_needed(const struct xb_mode_context *context,
+                                     const struct xb_option *a_call, struct xb_error *error);
 
 /* sm_tax.c: what a transfer takes from kernels that compute at the same time */
 extern const struct xb_figure xb_figure_sm_tax;

@@ -346,6 +346,17 @@ static void write_grid(void *argument, struct xb_cells *grid, size_t left_out)
         xb_page_remark(page, "%zu cells in further rows or columns are left out.", left_out);
 }
 
+static void write_grid_of_pieces(void *argument, struct xb_cells *grid, size_t left_out)
+{
+    write_grid(argument, grid, left_out);
+    xb_page_remark(argument, XB_GRID_WORDS);
+}
+
+void xb_write_grids(struct xb_page *page, const struct xb_report_document *document)
+{
+    xb_grids_each(document->record, write_grid_of_pieces, page);
+}
+
 void xb_write_matrices(struct xb_page *page, const struct xb_report_document *document)
 {
     if (document->link == NULL) {

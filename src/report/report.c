@@ -40,6 +40,7 @@ static const struct {
     {"devices", "Devices", xb_write_devices, OF(LIST), true},
     {"findings", "Findings", xb_write_findings, OF(FLEET), true},
     {"timelines", "Timelines", xb_write_timelines, OF(TRACE), true},
+    {"grids", "Many pieces", xb_write_grids, OF_RUN, true},
     {"matrices", "Pairs and nodes", xb_write_matrices, OF_RUN | OF(LINK), true},
     {"numbers", "All results", xb_write_rows, OF_RUN, false},
     {"reading", "Reading and notes", xb_write_reading, OF_RUN, false},

@@ -88,7 +88,7 @@ const char *xb_report_file_name(const char *path);
  * is not in the page. These say something of one file below its heading. */
 typedef void xb_write_section(struct xb_page *page, const struct xb_report_document *document);
 xb_write_section xb_write_reading, xb_write_samples, xb_write_rows, xb_write_links,
-    xb_write_link_details, xb_write_matrices, xb_write_ratios, xb_write_comparison,
+    xb_write_link_details, xb_write_grids, xb_write_matrices, xb_write_ratios, xb_write_comparison,
     xb_write_strategies, xb_write_devices, xb_write_findings, xb_write_timelines;
 
 /* A table of the terminal with all its columns: of every row, or of what ran at the same time. */

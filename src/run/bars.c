@@ -8,6 +8,7 @@
 #include "base/order.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "modes/readings/piece_grid.h"
 #include "record/mode_list.h"
 
 #include <math.h>
@@ -52,7 +53,8 @@ static void make_bars(struct xb_bars *view)
         const struct xb_mode *mode = xb_mode_find(test->mode);
         const struct xb_record_summary summary = xb_record_summarize(record, test);
         bool is_elsewhere = !xb_table_has_row(record, test) || test->simultaneous ||
-                            xb_case_is_in_matrix(record, test) || view->sweeps[i] != view->sweep;
+                            xb_case_is_in_matrix(record, test) || xb_case_is_in_grid(test) ||
+                            view->sweeps[i] != view->sweep;
         bool has_own = mode != NULL && mode->headline != NULL && !test->latency;
         struct xb_bar bar = {
             .test = test,
@@ -160,7 +162,8 @@ static bool is_of(const struct xb_record_case *test, const struct xb_mode *mode,
                   const struct xb_option *option)
 {
     return strcmp(test->mode, mode->name) == 0 && !test->latency && !test->simultaneous &&
-           test->peer < 0 && xb_record_parameter(test, option->name)[0] != '\0';
+           test->peer < 0 && !xb_case_is_in_grid(test) &&
+           xb_record_parameter(test, option->name)[0] != '\0';
 }
 
 /* The mode's first parameter that is a list of numbers and has several values, in few sizes; NULL:

@@ -10,24 +10,33 @@
 /* Where results go. Each format is written from a record: of this process, of several, or of a
  * file; of a finished run or of an interrupted one. Each flushes, and reports a failed write. */
 
+/* What standard output gets of a record: for people, or for a program. */
+enum xb_record_format { XB_AS_TABLE, XB_AS_MARKDOWN, XB_AS_CROSSOVERS };
+
 /* What the text for people shows beside the answer, its picture and what to do. */
 struct xb_table_view {
-    bool all_columns; /* every row with every column, in place of bars */
-    bool all_reading; /* every statement, in place of what to do */
-    bool all_notes;   /* devices with all that is known, each warning */
+    enum xb_record_format format; /* of which this is the first */
+    bool all_columns;             /* every row with every column, in place of bars */
+    bool all_reading;             /* every statement, in place of what to do */
+    bool all_notes;               /* devices with all that is known, each warning */
 };
 
-/* The rows of --columns, --reading and --verbose, and what a configuration that has them asks for.
- */
-extern const struct xb_option xb_option_columns, xb_option_reading, xb_option_verbose;
+/* The rows of --format, --columns, --reading and --verbose, and what a configuration that has them
+ * asks for. */
+extern const struct xb_option xb_option_format, xb_option_columns, xb_option_reading,
+    xb_option_verbose;
 struct xb_table_view xb_table_view_of(const struct xb_config *config);
 
-/* The text for people: on what, the answer, results, what to do, and what to beware of. */
+/* The format that the view asks for; as a table the text for people: on what, the answer, results,
+ * what to do, and what to beware of. */
 enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
                               const struct xb_table_view *view, struct xb_error *error);
 /* As Markdown, for a paper or an issue: on what, the answer, every row. */
 enum xb_status xb_table_write_markdown(FILE *stream, const struct xb_record *record,
                                        struct xb_error *error);
+/* JSON after docs/crossovers.schema.json, of grids of pieces. XB_ERR_USAGE where there is none. */
+enum xb_status xb_crossovers_write(FILE *stream, const struct xb_record *record,
+                                   struct xb_error *error);
 /* Says on stderr what failed and why, for where no table does: a line for each case, or of several
  * processes for each that failed as a whole (what failed in the others they said themselves). */
 void xb_failures_say(const struct xb_record *record);

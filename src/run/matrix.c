@@ -6,6 +6,7 @@
 #include "base/order.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "modes/readings/piece_grid.h"
 #include "plot/pictures.h"
 #include "record/mode_list.h"
 
@@ -35,7 +36,7 @@ struct matrix {
 
 static bool is_of_a_node(const struct xb_record_case *test)
 {
-    return xb_record_case_node(test) >= 0 && test->peer < 0;
+    return xb_record_case_node(test) >= 0 && test->peer < 0 && !xb_case_is_in_grid(test);
 }
 
 static int by_matrix(const struct xb_record_case *a, const struct xb_record_case *b,
@@ -305,25 +306,28 @@ struct printing {
 
 #define ALIKE 0.02 /* the range of values that are alike, as a share of the least */
 
-/* Columns that do not fit into a line stand below. */
-static void print_cells(FILE *stream, const struct xb_cells *cells)
+void xb_cells_print(FILE *stream, const struct xb_cells *cells, size_t gap)
 {
-    int width = 4;
+    int width = 4, place = PLACE_WIDTH;
     for (size_t i = 0; i < cells->row_count * cells->column_count; i++)
         if (cells->texts[i] != NULL && (int)strlen(cells->texts[i]) > width)
             width = (int)strlen(cells->texts[i]);
-    int room = ((int)xb_terminal_columns(stream) - PLACE_WIDTH) / (width + 2);
+    for (size_t i = 0; i < cells->row_count; i++)
+        if ((int)strlen(cells->row_names[i]) > place)
+            place = (int)strlen(cells->row_names[i]);
+    width += (int)gap;
+    int room = ((int)xb_terminal_columns(stream) - place) / width;
     size_t step = room > 0 ? (size_t)room : 1;
     for (size_t first = 0; first < cells->column_count; first += step) {
         size_t behind = first + step < cells->column_count ? first + step : cells->column_count;
-        fprintf(stream, "%*s", PLACE_WIDTH, "");
+        fprintf(stream, "%*s", place, "");
         for (size_t k = first; k < behind; k++)
-            fprintf(stream, "  %*s", width, cells->column_names[k]);
+            fprintf(stream, "%*s", width, cells->column_names[k]);
         for (size_t i = 0; i < cells->row_count; i++) {
-            fprintf(stream, "\n%*s", PLACE_WIDTH, cells->row_names[i]);
+            fprintf(stream, "\n%*s", place, cells->row_names[i]);
             for (size_t k = first; k < behind; k++) {
                 const char *text = cells->texts[i * cells->column_count + k];
-                fprintf(stream, "  %*s", width, text != NULL ? text : "-");
+                fprintf(stream, "%*s", width, text != NULL ? text : "-");
             }
         }
         fputc('\n', stream);
@@ -378,7 +382,7 @@ static void print_matrix(void *argument, const struct matrix *matrix)
     struct xb_arena *memory = NULL;
     const struct xb_cells cells = make_cells(matrix, false, &left_out, &words, &memory);
     xb_heading_print(stream, XB_COLOUR_TITLE, "%s", cells.picture.title);
-    print_cells(stream, &cells);
+    xb_cells_print(stream, &cells, 2);
     xb_arena_free(memory);
 }
 

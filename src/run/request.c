@@ -5,6 +5,8 @@
 
 #include "base/child.h"
 #include "cli/help.h"
+#include "modes/batch.h"
+#include "modes/kv_cache.h"
 #include "record/mode_list.h"
 
 #include <stdlib.h>
@@ -135,6 +137,20 @@ static const struct xb_option option_quiet = {
     XB_FLAG("quiet"), .short_name = 'q',
     .help = "Print no table and no progress: only errors, files and the exit code.",
     .brief = "print no table and no progress"};
+static const char *const formats[] = {"table", "markdown", "crossovers", NULL};
+const struct xb_option xb_option_format = {
+    .name = "format",
+    .short_name = 'f',
+    .type = XB_OPTION_CHOICES,
+    .argument = "FORMAT",
+    .default_text = "table",
+    .help =
+        "table, for a terminal; markdown, for a paper or an issue: every row of a result, or of "
+        "a comparison; crossovers: JSON that says for a program which way to move pieces is the "
+        "fastest, of a grid (--pieces, docs/crossovers.schema.json).",
+    .choices = formats,
+    .takes_one = true,
+    .selects = true};
 enum { SHORT, ALL };
 static const char *const amounts[] = {[SHORT] = "short", [ALL] = "all", NULL};
 
@@ -162,6 +178,7 @@ struct xb_table_view xb_table_view_of(const struct xb_config *config)
 {
     bool all = xb_config_get(config, &xb_option_verbose)->flag;
     return (struct xb_table_view){
+        .format = (enum xb_record_format)xb_config_get(config, &xb_option_format)->place,
         .all_columns = all || xb_config_get(config, &xb_option_columns)->place == ALL,
         .all_reading = all || xb_config_get(config, &xb_option_reading)->place == ALL,
         .all_notes = all};
@@ -172,6 +189,25 @@ enum xb_status xb_run_adapt_defaults(struct xb_config *config, struct xb_error *
     if (xb_config_get(config, &option_quick)->flag) {
         XB_TRY(xb_config_default(config, &option_time_limit, "100ms", error));
         XB_TRY(xb_config_default(config, &option_size, "64M", error));
+    }
+    struct xb_kv_cache cache = {.piece = 0};
+    char piece[24], pieces[128];
+    const struct xb_value *kv = xb_config_get(config, &xb_option_kv);
+    bool has_size = xb_config_get(config, &option_size)->given;
+    if (kv->given) {
+        struct xb_error cause;
+        if (xb_kv_cache_read(kv->text, &cache, &cause) != XB_OK)
+            return XB_FAIL(error, XB_ERR_USAGE, "--kv: %s", cause.message);
+        unsigned long long n = cache.pieces;
+        snprintf(piece, sizeof piece, "%llu", (unsigned long long)cache.piece);
+        snprintf(pieces, sizeof pieces, "%llu,%llu,%llu,%llu,%llu", n, 4 * n, 16 * n, 64 * n,
+                 256 * n);
+        XB_TRY(xb_config_default(config, &xb_option_piece, piece, error));
+        XB_TRY(xb_config_default(config, &xb_option_pieces, has_size ? "0" : pieces, error));
+    }
+    if (xb_config_get(config, &xb_option_pieces)->given || (kv->given && !has_size)) {
+        XB_TRY(xb_config_default(config, &option_time_limit, "25ms", error));
+        XB_TRY(xb_config_default(config, &option_warm_up, "10ms", error));
     }
     if (xb_config_get(config, &option_latency)->flag)
         XB_TRY(xb_config_default(config, &option_size, "4", error));
@@ -208,8 +244,8 @@ static const struct xb_option *const own_rows[] = {
     &option_interleave, &option_quick,      &xb_option_deadline,   &xb_option_start_at,
     &option_dry_run,    &option_json,       &xb_option_json_lines, &option_baseline_json,
     &option_csv,        &option_trace,      &option_timeline,      &option_quiet,
-    &xb_option_columns, &xb_option_reading, &xb_option_verbose,    &xb_option_help,
-    &xb_option_color,   &xb_option_version};
+    &xb_option_format,  &xb_option_columns, &xb_option_reading,    &xb_option_verbose,
+    &xb_option_help,    &xb_option_color,   &xb_option_version};
 
 const struct xb_option *const *xb_run_rows(void)
 {

@@ -12,7 +12,8 @@ const struct xb_option *const *xb_run_rows(void);
 /* What a configuration of these rows asks for. */
 struct xb_run_options xb_run_options_of(const struct xb_config *config);
 
-/* Replaces the usual defaults by those of --quick and --latency. */
+/* Replaces the usual defaults by those of --quick, --latency and --pieces: a grid has hundreds of
+ * cases, one right after the other. */
 enum xb_status xb_run_adapt_defaults(struct xb_config *config, struct xb_error *error);
 
 /* Its help with its own options, and `all`: with those of all modes. */

@@ -8,6 +8,8 @@
 #include "formats.h"
 #include "machine/node.h"
 #include "machine/pcie.h"
+#include "modes/batch.h"
+#include "modes/kv_cache.h"
 #include "present/table.h"
 #include "record/mode_list.h"
 
@@ -406,6 +408,7 @@ static void print_results(FILE *stream, const struct xb_record *record, bool all
         xb_bars_print(stream, record, false);
     else if (has_alone || record->case_count == 0)
         print_rows(stream, record, XB_ROWS_ALONE);
+    xb_grids_print(stream, record);
     if (has_together) {
         fputs(!all || has_alone ? "\n" : "", stream);
         if (most > 1)
@@ -446,9 +449,28 @@ static void print_advice(FILE *stream, const struct xb_reading_list *list)
     }
 }
 
+/* "KV of llama-3.1-70b, tp 4, blocks of 16 tokens: pieces of 8 KiB, 160 a block" */
+static void print_kv(FILE *stream, const struct xb_record *record)
+{
+    const char *text = xb_record_fact_text(xb_record_option(record, xb_option_kv.name));
+    struct xb_kv_cache cache;
+    struct xb_error ignored;
+    if (text == NULL || xb_kv_cache_read(text, &cache, &ignored) != XB_OK)
+        return;
+    xb_heading_print(stream, XB_COLOUR_NONE,
+                     "KV of %s, tp %llu, blocks of %llu tokens: pieces of %s, %llu a block",
+                     cache.model[0] != '\0' ? cache.model : "a model",
+                     (unsigned long long)cache.ranks, (unsigned long long)cache.tokens,
+                     XB_SIZE_TEXT(cache.piece), (unsigned long long)cache.pieces);
+}
+
 enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
                               const struct xb_table_view *view, struct xb_error *error)
 {
+    if (view->format == XB_AS_MARKDOWN)
+        return xb_table_write_markdown(stream, record, error);
+    if (view->format == XB_AS_CROSSOVERS)
+        return xb_crossovers_write(stream, record, error);
     struct xb_reading_list reading = {.count = 0};
     size_t with_results = 0; /* of processes: one that failed alone has no table, only notes */
     for (size_t i = 0; i < record->process_count; i++)
@@ -467,6 +489,7 @@ enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
     }
     if (reading.answer != NULL)
         xb_heading_print(stream, XB_COLOUR_NONE, "%s", reading.answer);
+    print_kv(stream, record);
     if (has_results)
         print_results(stream, record, view->all_columns);
     if (view->all_notes)

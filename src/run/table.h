@@ -58,14 +58,26 @@ void xb_matrix_print(FILE *stream, const struct xb_record *record, bool first, b
  * devices across, and what to know of them below. A device's own node is marked. */
 void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record);
 
+/* Prints a matrix, with so many spaces between its columns; those that do not fit into a line stand
+ * below. */
+struct xb_cells;
+void xb_cells_print(FILE *stream, const struct xb_cells *cells, size_t gap);
+
 /* Takes a matrix as texts and numbers (plot/pictures.h), of which only the picture's description is
  * lacking; it lasts until this returns. A cell of several pairs or devices together has no number,
  * because it is of another size than the rest. `left_out` cells are in further rows or columns. */
-struct xb_cells;
 typedef void xb_matrix_use(void *argument, struct xb_cells *cells, size_t left_out);
 
 /* Calls `use` for each matrix of a record, those of pairs first. */
 void xb_matrix_each(const struct xb_record *record, xb_matrix_use *use, void *argument);
+
+/* Prints each grid of pieces (modes/readings/piece_grid.h): in a cell the fastest way and its GB/s.
+ */
+void xb_grids_print(FILE *stream, const struct xb_record *record);
+#define XB_GRID_WORDS                                                                              \
+    "Words begin ways of --batch; one: call with all pieces; =: another is as fast."
+/* Calls `use` for each of them. */
+void xb_grids_each(const struct xb_record *record, xb_matrix_use *use, void *argument);
 
 /* What a group of bars has in common, in the order in which groups are printed. */
 enum xb_bar_kind { XB_BAR_TO, XB_BAR_BACK, XB_BAR_OTHER, XB_BAR_KINDS };

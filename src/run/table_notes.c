@@ -79,12 +79,24 @@ static const char *trouble_of(const struct xb_record *record, const struct xb_re
                : xb_record_reason(test, summary, text, XB_RECORD_REASON);
 }
 
-static int by_trouble(const struct xb_record_case *a, const struct xb_record_case *b,
-                      const void *record)
+/* How much of a reason is told. */
+static int told_of(const struct printer *printer, const struct xb_record_summary *summary,
+                   const char *reason)
 {
+    bool is_short = printer->brief && summary->status == XB_RESULT_SKIPPED;
+    return (int)(is_short ? strcspn(reason, ":,") : strlen(reason));
+}
+
+static int by_trouble(const struct xb_record_case *a, const struct xb_record_case *b,
+                      const void *argument)
+{
+    const struct printer *printer = argument;
     struct xb_record_summary left, right;
     char one[XB_RECORD_REASON], other[XB_RECORD_REASON];
-    int order = strcmp(trouble_of(record, a, &left, one), trouble_of(record, b, &right, other));
+    const char *its = trouble_of(printer->record, a, &left, one);
+    const char *others = trouble_of(printer->record, b, &right, other);
+    int length = told_of(printer, &left, its), others_length = told_of(printer, &right, others);
+    int order = strncmp(its, others, (size_t)(length > others_length ? length : others_length));
     return XB_FIRST_ORDER(order, XB_ORDER(left.status, right.status),
                           XB_ORDER(left.processes - left.ok, right.processes - right.ok));
 }
@@ -102,20 +114,20 @@ static void print_troubles(struct printer *printer)
     XB_EACH_CASE (test, record)
         if (trouble_of(record, test, &summary, text) != NULL)
             cases[count++] = test;
-    xb_cases_group(cases, count, by_trouble, record);
+    xb_cases_group(cases, count, by_trouble, printer);
     for (size_t i = 0, equal = 0; i < count; i += equal) {
         struct xb_words more = {.length = 0};
         const char *reason = trouble_of(record, cases[i], &summary, text);
         size_t processes = summary.processes - summary.ok;
         bool is_skipped = summary.status == XB_RESULT_SKIPPED;
-        equal = xb_cases_equal(cases + i, count - i, by_trouble, record);
+        equal = xb_cases_equal(cases + i, count - i, by_trouble, printer);
         if (printer->brief && is_skipped) {
             /* "Not run: peer, direct read (needs two GPUs)" */
             xb_words_add(&not_run, "%s%s", not_run.length > 0 ? "; " : "",
                          xb_method_name(cases[i], method, sizeof method));
             if (equal > 1)
                 xb_words_add(&not_run, " and %zu more", equal - 1);
-            xb_words_add(&not_run, " (%.*s)", (int)strcspn(reason, ":,"), reason);
+            xb_words_add(&not_run, " (%.*s)", told_of(printer, &summary, reason), reason);
             continue;
         }
         if (equal > 1)

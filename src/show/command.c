@@ -31,16 +31,10 @@ static const struct xb_option option_csv = {
             "output, in place of the tables. Links and comparisons have no lines in it.",
 };
 
-static const char *const formats[] = {"table", "markdown", NULL};
-static const struct xb_option option_format = XB_FORMAT_OPTION(
-    formats, "table, for a terminal; markdown, for a paper or an issue: every row of a result, or "
-             "of a comparison.");
-
 /* What one file goes through. */
 struct show {
     const char *cases, *csv_path; /* as they were written; NULL where not given */
-    enum { TABLE, MARKDOWN } format;
-    struct xb_gates gates; /* of --case; none without it */
+    struct xb_gates gates;        /* of --case; none without it */
     struct xb_table_view view;
     struct xb_csv csv;
     struct xb_output output; /* of the CSV */
@@ -49,7 +43,7 @@ struct show {
 
 #define BIND(member, row) XB_BIND(struct show, member, row)
 static const struct xb_option_field *const fields =
-    XB_FIELDS(BIND(cases, &option_case), BIND(csv_path, &option_csv), BIND(format, &option_format));
+    XB_FIELDS(BIND(cases, &option_case), BIND(csv_path, &option_csv));
 
 static bool writes_csv(const struct show *show)
 {
@@ -138,9 +132,9 @@ static enum xb_status show_record(struct show *show, const char *path, cJSON *tr
     if (status == XB_OK && !show->finds_columns && writes_csv(show))
         status = xb_csv_write_lines(show->output.stream, &show->csv, &record, error);
     if (status == XB_OK && prints(show)) {
-        say_kept(record.case_count, all);
-        status = show->format == MARKDOWN ? xb_table_write_markdown(stdout, &record, error)
-                                          : xb_table_write(stdout, &record, &show->view, error);
+        if (show->view.format != XB_AS_CROSSOVERS)
+            say_kept(record.case_count, all);
+        status = xb_table_write(stdout, &record, &show->view, error);
     }
     xb_record_free(&record);
     return status;
@@ -155,10 +149,10 @@ static enum xb_status show_link(struct show *show, const char *path, cJSON *tree
     if (status == XB_OK && show->gates.count > 0)
         status = XB_FAIL(error, XB_ERR_USAGE,
                          "'%.300s' is of links, which have no cases: show it without --case", path);
-    if (status == XB_OK && show->format == MARKDOWN)
-        status =
-            XB_FAIL(error, XB_ERR_USAGE,
-                    "'%.300s' is of links, which have no Markdown: show it without --format", path);
+    if (status == XB_OK && show->view.format != XB_AS_TABLE)
+        status = XB_FAIL(error, XB_ERR_USAGE,
+                         "'%.300s' is of links, which have a table only: show it without --format",
+                         path);
     file.report.verbose = show->view.all_notes;
     if (status == XB_OK && prints(show))
         status = xb_link_table_write(stdout, &file.report, error);
@@ -186,9 +180,13 @@ static enum xb_status show_comparison(struct show *show, const char *path, cJSON
     file.comparison.case_count = kept;
     if (kept == 0 && show->gates.count > 0)
         status = refuse(path, &show->gates, &modes, error);
+    if (status == XB_OK && show->view.format == XB_AS_CROSSOVERS)
+        status = XB_FAIL(error, XB_ERR_USAGE,
+                         "'%.300s' is a comparison, which has no crossovers: show the result files",
+                         path);
     if (status == XB_OK && prints(show)) {
         say_kept(file.comparison.case_count, all);
-        status = show->format == MARKDOWN
+        status = show->view.format == XB_AS_MARKDOWN
                      ? xb_compare_markdown_write(stdout, &file.comparison, error)
                      : xb_compare_table_write(stdout, &file.comparison, xb_terminal_columns(stdout),
                                               show->view.all_notes, error);
@@ -251,7 +249,7 @@ static int show_files(struct show *show, const struct xb_config *config)
         char plain[4096];
         if (xb_interrupt_signal() != 0 || (writes_csv(show) && ferror(show->output.stream)))
             break;
-        if (config->operand_count > 1 && prints(show))
+        if (config->operand_count > 1 && prints(show) && show->view.format != XB_AS_CROSSOVERS)
             printf("%s==> %s <==\n\n", i == 0 ? "" : "\n",
                    xb_plain_text(config->operands[i], plain, sizeof plain));
         if (show_file(show, config->operands[i], &error) == XB_OK)
@@ -341,7 +339,7 @@ static int run(struct xb_config *config, char *const *words)
 }
 
 static const struct xb_option *const all_rows[] = {
-    &option_case,       &option_csv,        &option_format,   &xb_option_columns,
+    &option_case,       &option_csv,        &xb_option_format, &xb_option_columns,
     &xb_option_reading, &xb_option_verbose, XB_OPTIONS_OF_ALL};
 
 const struct xb_command xb_command_show = {

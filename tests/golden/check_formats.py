@@ -171,7 +171,7 @@ def check_table(text, words):
 
 
 CHECKS = {"json": check_json, "junit": check_junit, "github": check_github, "benchmark-action": check_benchmark_action,
-          "markdown": check_markdown, "csv": check_csv, "prometheus": check_prometheus, "nagios": check_nagios,
+          "markdown": check_markdown, "crossovers": check_json, "csv": check_csv, "prometheus": check_prometheus, "nagios": check_nagios,
           "picture": check_picture, "page": check_page, "table": check_table}
 
 

@@ -5,6 +5,7 @@
 #include "planning.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/units.h"
 #include "machine/host_memory.h"
 
@@ -38,6 +39,9 @@ static enum xb_status refuse_if_full(size_t count, struct xb_error *error)
                    MAX_CASES);
 }
 
+/* Kinds have no seed yet: there it is their place. */
+XB_COMPARER(by_bytes, struct xb_case, XB_BY(bytes), XB_BY(seed))
+
 /* Adds a kind for each variant, combination of parameters, size and direction (bits of enum
  * xb_direction) of a mode. `test` has the mode and the node. */
 static enum xb_status add_kinds(struct planning *plan, struct xb_case test, unsigned directions,
@@ -54,11 +58,16 @@ static enum xb_status add_kinds(struct planning *plan, struct xb_case test, unsi
     const struct xb_numbers sizes = !asked->size_given && own > 0
                                         ? (struct xb_numbers){.values = &own, .count = 1}
                                         : asked->size;
+    const size_t before = plan->kind_count;
+    bool decides = false; /* a case has the size that its parameters say */
     for (size_t v = 0; v < (variants != NULL ? variants->count : 1); v++) {
         test.variant = variants != NULL ? variants->items[v] : mode->variant;
-        for (size_t k = 0; xb_case_set(&test, k, asked->config); k++)
-            for (size_t i = 0; i < sizes.count * XB_DIRECTIONS; i++) {
-                test.bytes = sizes.values[i / XB_DIRECTIONS];
+        for (size_t k = 0; xb_case_set(&test, k, asked->config); k++) {
+            uint64_t bytes = mode->bytes_of_case != NULL ? mode->bytes_of_case(&test) : 0;
+            decides = decides || bytes > 0;
+            for (size_t i = 0; i < (bytes > 0 ? 1 : sizes.count) * XB_DIRECTIONS; i++) {
+                test.bytes = bytes > 0 ? bytes : sizes.values[i / XB_DIRECTIONS];
+                test.seed = plan->kind_count;
                 test.direction = (enum xb_direction)(1u << i % XB_DIRECTIONS);
                 if ((directions & test.direction) == 0)
                     continue;
@@ -66,7 +75,10 @@ static enum xb_status add_kinds(struct planning *plan, struct xb_case test, unsi
                 plan->kinds = xb_grow(plan->kinds, plan->kind_count, sizeof *plan->kinds);
                 plan->kinds[plan->kind_count++] = test;
             }
+        }
     }
+    if (decides)
+        qsort(plan->kinds + before, plan->kind_count - before, sizeof *plan->kinds, by_bytes);
     return XB_OK;
 }
 
@@ -224,9 +236,10 @@ static enum xb_status add_pairs(struct planning *plan, const struct xb_mode *mod
 static enum xb_status too_large(const struct xb_case *test, uint64_t needed, const char *what,
                                 uint64_t limit, const char *reach, struct xb_error *error)
 {
-    return XB_FAIL(error, XB_ERR_USAGE, "--size %s: %s needs %s of %s memory, and %.2f GiB %s",
-                   XB_SIZE_TEXT(test->bytes), test->mode->name, XB_SIZE_TEXT(needed), what,
-                   (double)limit / 0x1p30, reach);
+    bool is_own = test->mode->bytes_of_case != NULL && test->mode->bytes_of_case(test) > 0;
+    return XB_FAIL(error, XB_ERR_USAGE, "%s%s: %s needs %s of %s memory, and %.2f GiB %s",
+                   is_own ? "" : "--size ", XB_SIZE_TEXT(test->bytes), test->mode->name,
+                   XB_SIZE_TEXT(needed), what, (double)limit / 0x1p30, reach);
 }
 
 /* XB_ERR_USAGE where a case can never fit. What is free on a device is known only once it is open.

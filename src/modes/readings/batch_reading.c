@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the Reading says of many pieces: which way wins for which pieces, and what it costs. */
 #include "modes/batch.h"
+#include "piece_grid.h"
 #include "readings.h"
 
 #include <inttypes.h>
@@ -48,7 +49,7 @@ static bool read_pieces(struct group *group, const struct xb_record_case *const 
         const struct xb_record_case *test = cases[i];
         struct piece *piece = group->pieces, *end = piece + group->count;
         uint64_t bytes = xb_reading_value(test, xb_option_piece.name);
-        bool is_alike = bytes > 0;
+        bool is_alike = bytes > 0 && !xb_case_is_in_grid(test);
         for (size_t k = 0; k < sizeof same / sizeof same[0]; k++)
             is_alike = is_alike && strcmp(xb_record_parameter(test, same[k]),
                                           xb_record_parameter(group->of, same[k])) == 0;
@@ -179,7 +180,7 @@ static void add_each(const struct group *group)
     xb_tell(reading, "[{+size:each_is_enough_from}]", from != NULL ? from->bytes : 0);
 }
 
-void xb_batch_say_pieces(struct xb_reading *reading)
+static void say_pieces(struct xb_reading *reading)
 {
     for (enum xb_direction direction = XB_H2D; direction <= XB_D2H; direction <<= 1) {
         const struct xb_choice choice = {.direction = direction};
@@ -196,6 +197,176 @@ void xb_batch_say_pieces(struct xb_reading *reading)
             add_each(&group);
         }
     }
+}
+
+/* ---- a grid of pieces and numbers of them ---- */
+
+/* "a kernel", "one call", "calls of 4096 pieces". */
+static const char *way_of(const struct xb_record_case *test, char *text, size_t size)
+{
+    uint64_t a_call = xb_way_call_pieces(test);
+    if (a_call == 0)
+        return words_of(test);
+    snprintf(text, size, "calls of %" PRIu64 " pieces", a_call);
+    return text;
+}
+
+/* Adds " (24 KiB or more" or ", 64 to 1024": where on an axis, of which `least` or `most` is NULL
+ * where that is its end; nothing where both are. */
+static const char *add_range(struct xb_reading *reading, const char *before, const char *least,
+                             const char *most)
+{
+    const char *one = least != NULL ? least : most;
+    if (one == NULL)
+        return before;
+    if (least == NULL || most == NULL)
+        xb_tell(reading, "{text}{text} or {text}", before, one, most == NULL ? "more" : "less");
+    else if (strcmp(least, most) == 0)
+        xb_tell(reading, "{text}{text}", before, one);
+    else
+        xb_tell(reading, "{text}{text} to {text}", before, least, most);
+    return ", ";
+}
+
+/* In how many cells a way is the fastest, and beyond which rows and columns in none. */
+struct wins {
+    char way[48];
+    const struct xb_record_case *test;
+    size_t count, rows[2], columns[2];
+};
+
+static struct wins count_wins(const struct xb_piece_grid *grid, const struct xb_record_case *test)
+{
+    struct wins wins = {.test = test, .rows = {SIZE_MAX, 0}, .columns = {SIZE_MAX, 0}};
+    char own[48], text[48];
+    snprintf(wins.way, sizeof wins.way, "%s", way_of(test, own, sizeof own));
+    for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
+        const struct xb_piece_cell *cell = &grid->cells[i];
+        const size_t row = i / grid->column_count, column = i % grid->column_count;
+        if (cell->count == 0 ||
+            strcmp(way_of(cell->ways[0].test, text, sizeof text), wins.way) != 0)
+            continue;
+        wins.count++;
+        wins.rows[0] = row < wins.rows[0] ? row : wins.rows[0];
+        wins.rows[1] = row;
+        wins.columns[0] = column < wins.columns[0] ? column : wins.columns[0];
+        wins.columns[1] = column > wins.columns[1] ? column : wins.columns[1];
+    }
+    return wins;
+}
+
+#define MOST_TOLD 2 /* ways; there is no room for more in an answer */
+
+/* Adds "Fastest to the GPU, of 63 cells: a kernel in 41, one call in 12 (32 KiB or more, x 1024 or
+ * less), others in 10." */
+static void add_grid_winners(struct xb_reading *reading, const struct xb_piece_grid *grid)
+{
+    struct wins told[MOST_TOLD] = {{.count = 0}};
+    size_t cells = 0, rest;
+    for (size_t i = 0; i < grid->row_count * grid->column_count; i++)
+        cells += grid->cells[i].count > 0;
+    rest = cells;
+    xb_tell(reading, "Fastest {to}, of {whole} cells:", grid->of, (double)cells);
+    for (size_t t = 0; t < MOST_TOLD && rest > 0; t++) {
+        struct wins *most = &told[t];
+        char ends[4][32];
+        for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
+            if (grid->cells[i].count == 0)
+                continue;
+            struct wins wins = count_wins(grid, grid->cells[i].ways[0].test);
+            if (wins.count > most->count && (t == 0 || strcmp(wins.way, told[0].way) != 0))
+                *most = wins;
+        }
+        rest -= most->count;
+        for (int i = 0; i < 2; i++) {
+            xb_size_format(grid->pieces[most->rows[i]], ends[i], sizeof ends[i]);
+            snprintf(ends[2 + i], sizeof ends[i], "x %" PRIu64, grid->numbers[most->columns[i]]);
+        }
+        xb_tell(reading, "{text} {text} in {whole}{case}", t > 0 ? "," : "", most->way,
+                (double)most->count, most->test);
+        const char *before = add_range(reading, " (", most->rows[0] > 0 ? ends[0] : NULL,
+                                       most->rows[1] + 1 < grid->row_count ? ends[1] : NULL);
+        before = add_range(reading, before, most->columns[0] > 0 ? ends[2] : NULL,
+                           most->columns[1] + 1 < grid->column_count ? ends[3] : NULL);
+        xb_tell(reading, before[0] == ',' ? ")" : "");
+    }
+    if (rest > 0)
+        xb_tell(reading, ", others in {whole}", (double)rest);
+    xb_tell(reading, ".");
+}
+
+/* Two ways of the cell where one is faster than the other by most, for certain. */
+struct gap {
+    const struct xb_record_case *fast, *slow;
+    double gain;
+};
+
+static void widen(const struct xb_reading *reading, struct gap *gap, const struct xb_cell_way *fast,
+                  const struct xb_cell_way *slow)
+{
+    if (fast == NULL || slow == NULL)
+        return;
+    double gain = fast->rate.median / slow->rate.median;
+    if (gain > gap->gain && xb_reading_judge(reading, fast->test, slow->test) == XB_READING_FASTER)
+        *gap = (struct gap){fast->test, slow->test, gain};
+}
+
+/* Says which way is the fastest where, what the slowest costs, and what it gains to call with fewer
+ * pieces than all. */
+static void say_grid(void *argument, const struct xb_piece_grid *grid)
+{
+    struct xb_reading *reading = argument;
+    struct gap all = {.gain = 0}, cut = {.gain = 0};
+    size_t several = 0;
+    char text[48];
+    for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
+        const struct xb_piece_cell *cell = &grid->cells[i];
+        const struct xb_cell_way *parts = NULL, *whole = NULL;
+        for (size_t k = cell->count; k-- > 0;) /* the fastest last */
+            if (strcmp(cell->ways[k].test->variant, "call") == 0)
+                *(xb_way_call_pieces(cell->ways[k].test) > 0 ? &parts : &whole) = &cell->ways[k];
+        widen(reading, &cut, parts, whole);
+        several += cell->count > 1;
+        if (cell->count > 1)
+            widen(reading, &all, cell->ways, cell->ways + cell->count - 1);
+    }
+    if (several == 0 || grid->of->device != reading->device)
+        return; /* cells of one way are no comparison */
+    xb_tell_next(reading);
+    add_grid_winners(reading, grid);
+    if (all.gain > 0)
+        xb_tell(reading,
+                " The slowest way measured takes up to {factor:most_loss} as long "
+                "({text}{case}{case}, {size} x {value}).",
+                all.gain, way_of(all.slow, text, sizeof text), all.slow, all.fast,
+                xb_reading_value(all.slow, xb_option_piece.name), all.slow, xb_option_pieces.name);
+    if (cut.gain < XB_WORTH_SAYING)
+        return;
+    xb_tell(reading,
+            " At {size} x {value}{case}, {text} are {speed:cut_gain} as one call of all.{case}",
+            xb_reading_value(cut.slow, xb_option_piece.name), cut.slow, xb_option_pieces.name,
+            cut.slow, way_of(cut.fast, text, sizeof text), cut.gain, cut.fast);
+    xb_remedy(reading, XB_EFFORT_LINES, cut.gain,
+              "Give {call} at most {value} pieces at a time: {gain} as fast as all {value} pieces "
+              "of {size} in one call.",
+              XB_CALL_COPY_BATCH, cut.fast, "call-pieces", cut.slow, xb_option_pieces.name,
+              xb_reading_value(cut.slow, xb_option_piece.name));
+}
+
+static void say_grids(struct xb_reading *reading)
+{
+    xb_piece_grids_each(reading->record, say_grid, reading);
+}
+
+void xb_batch_answer(struct xb_reading *reading)
+{
+    uint64_t bytes = reading->entry.bytes;
+    reading->entry.bytes = 0; /* a grid is of many sizes */
+    say_grids(reading);
+    if (reading->words.length > 0)
+        return;
+    reading->entry.bytes = bytes;
+    say_pieces(reading);
 }
 
 static void say_tax(struct xb_reading *reading)
@@ -220,7 +391,8 @@ static void say_tax(struct xb_reading *reading)
 }
 
 const struct xb_reading_line xb_batch_reading[] = {
-    {.label = "pieces", .code = "XB-PIECES", .say = xb_batch_say_pieces},
+    {.label = "pieces", .code = "XB-PIECES", .say = say_pieces},
+    {.label = "grid", .code = "XB-PIECE-GRID", .say_of_sizes = say_grids},
     {.label = "sm tax", .code = "XB-SM-TAX", .say = say_tax},
     XB_LINE("alignment", "XB-ALIGNMENT", xb_alignment_say, NULL),
     {.label = NULL},

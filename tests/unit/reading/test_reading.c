@@ -295,7 +295,7 @@ TEST(readme_shows_what_is_printed)
     setenv("LC_ALL", "C.UTF-8", 1); /* bars are drawn in it */
     (void)xb_memory_text_begin(&printed);
     assert_int_equal(xb_table_write(printed.stream, &record,
-                                    &(struct xb_table_view){false, false, false}, &error),
+                                    &(struct xb_table_view){.all_notes = false}, &error),
                      XB_OK);
     xb_memory_text_end(&printed);
     char *text = printed.text;
