@@ -30,10 +30,11 @@ const char *xb_direction_name(enum xb_direction direction);
 
 #define XB_NO_PEER (-1)
 
-/* What pairs that run at the same time have in common: the device where all begin, or all end. */
-enum xb_group { XB_GROUP_NONE, XB_GROUP_ONE_TO_ALL, XB_GROUP_ALL_TO_ONE };
+/* What pairs that run at the same time have in common: the device where all begin, or all end, or
+ * nothing. */
+enum xb_group { XB_GROUP_NONE, XB_GROUP_ONE_TO_ALL, XB_GROUP_ALL_TO_ONE, XB_GROUP_ALL_TO_ALL };
 
-/* "one-to-all", "all-to-one"; NULL for none. */
+/* "one-to-all", "all-to-one", "all-to-all"; NULL for none. */
 const char *xb_group_name(enum xb_group group);
 
 /* What a case has of a parameter of its mode (struct xb_parameter). */
@@ -58,7 +59,7 @@ struct xb_case {
     bool latency;    /* single operations, for percentiles of their time */
     /* One of several that run at the same time. They stand side by side in a run's results: first
      * the row of all of them (`sum`), then one row a device, or a pair. A sum has no device; that
-     * of pairs has the device that they have in common. */
+     * of pairs has the device that they have in common, if any. */
     bool simultaneous;
     bool sum;
     enum xb_group group; /* of pairs that run at the same time */
@@ -115,6 +116,9 @@ struct xb_mode_context {
     /* Pairs that run at the same time share a device and its workspace: each takes its own buffers
      * and queues there. */
     struct xb_share share, peer_share;
+    /* How many of the cases that run at the same time copy by kernels on the device that carries
+     * this one's clock. Known once all are set up. */
+    unsigned kernels_together;
     /* What the source can do with the destination's memory, and the other way round. */
     struct xb_peer_info source_reach, destination_reach;
     void *state;                  /* mode->state_bytes, zeroed before setup */

@@ -12,7 +12,7 @@ struct xb_mode_context;
  * the same memory, as long as kind and size allow. */
 struct xb_workspace;
 
-#define XB_WORKSPACE_BUFFERS 128 /* on either side: two for each of many pairs */
+#define XB_WORKSPACE_BUFFERS 256 /* on either side: two for each of many pairs */
 
 /* How many placements a case that needs several is measured in: as few as give their median an
  * interval of 95 % (xb_interval_ranks). A placement is where the host's memory lies: in the n-th,

@@ -281,11 +281,11 @@ static void compare_device(struct search *search, unsigned index)
 /* Whether the record has the case of all with which this pair ran at the same time. */
 static bool has_sum(const struct xb_record *record, const struct xb_record_case *pair)
 {
-    struct xb_record_case begins = *pair;
-    struct xb_record_case ends = *pair;
-    begins.peer = -1;
-    ends.device = -1;
-    return xb_record_find(record, &begins) != NULL || xb_record_find(record, &ends) != NULL;
+    struct xb_record_case begins = *pair, ends = *pair, all = *pair;
+    begins.peer = all.peer = -1;
+    ends.device = all.device = -1;
+    return xb_record_find(record, &begins) != NULL || xb_record_find(record, &ends) != NULL ||
+           xb_record_find(record, &all) != NULL;
 }
 
 /* With one pair more or less beside it, each has another figure. One such pair is told for all. */

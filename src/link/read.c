@@ -176,11 +176,11 @@ enum xb_status xb_link_report_of_tree(const char *path, const cJSON *root,
         if (soak->device_count > report->device_count)
             xb_json_refuse(&reader, "soak", "has more devices than there are");
     }
-    report->pairs = room(&reader, root, "pairs", XB_LINK_PAIRS, sizeof *report->pairs);
+    report->pairs = room(&reader, root, "pairs", XB_RUN_PAIRS, sizeof *report->pairs);
     report->pair_verdicts =
-        room(&reader, root, "pairs", XB_LINK_PAIRS, sizeof *report->pair_verdicts);
+        room(&reader, root, "pairs", XB_RUN_PAIRS, sizeof *report->pair_verdicts);
     report->pair_count =
-        xb_fields_read_each(&reader, root, "pairs", XB_LINK_PAIRS, read_pair, report);
+        xb_fields_read_each(&reader, root, "pairs", XB_RUN_PAIRS, read_pair, report);
     if (!xb_json_failed(&reader))
         return XB_OK;
     xb_link_file_free(file);

@@ -227,7 +227,7 @@ static void test_devices(struct xb_link_session *session)
 /* Once around the pairs that are still to be tested. */
 struct round {
     struct xb_link_session *session;
-    struct xb_link_pair *pairs[XB_LINK_PAIRS]; /* of the run, in its order */
+    struct xb_link_pair *pairs[XB_RUN_PAIRS]; /* of the run, in its order */
     size_t count;
     bool at_once;            /* those that follow each other and have no device in common */
     size_t row_count, taken; /* how many rows of the run were looked at, and pairs have theirs */

@@ -42,7 +42,7 @@ struct xb_link_session {
     char nothing[512];     /* why nothing can be tested; "" otherwise */
     struct xb_link_device devices[XB_RUN_DEVICES];
     size_t device_count;
-    struct xb_link_pair pairs[XB_LINK_PAIRS]; /* every ordered pair of the devices */
+    struct xb_link_pair pairs[XB_RUN_PAIRS]; /* every ordered pair of the devices */
     size_t pair_count;
     char no_pairs[512]; /* why no pair is tested; "" where pairs are, or there is one device */
     struct xb_link_soak soak; /* of these devices: */

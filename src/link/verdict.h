@@ -334,7 +334,6 @@ struct xb_lanes xb_verdict_lanes(const struct xb_verdict *verdict);
 /* ---- direct copies between the devices of an ordered pair ---- */
 
 #define XB_PEER_DEVICES 8u /* of more devices pairs are first tested in rounds, many at once */
-#define XB_LINK_PAIRS ((size_t)XB_RUN_DEVICES * (XB_RUN_DEVICES - 1))
 
 /* One test of a pair. */
 struct xb_pair_attempt {

@@ -147,8 +147,8 @@ static void judge_among_others(const struct xb_link_report *node, size_t index)
 {
     struct xb_pair_verdict *verdict = &node->pair_verdicts[index];
     double measured = verdict->bandwidth.measured;
-    double rates[XB_LINK_PAIRS];
-    for (size_t i = 0; i < node->pair_count && verdict->like_count < XB_LINK_PAIRS; i++) {
+    double rates[XB_RUN_PAIRS];
+    for (size_t i = 0; i < node->pair_count && verdict->like_count < XB_RUN_PAIRS; i++) {
         const struct xb_pair_verdict *other = &node->pair_verdicts[i];
         const struct xb_link_pair *own = &node->pairs[index], *its = &node->pairs[i];
         const struct xb_link_device *devices = node->devices;

@@ -46,7 +46,7 @@ const char *xb_run_cannot(const struct xb_run *run, size_t first, size_t count)
     if (results->test.mode->pairs && run->backend->peer_info == NULL)
         return "this backend has no copies between devices";
     if (results->test.group != XB_GROUP_NONE && count < 3)
-        return "one to all and all to one: needs three GPUs; with two it is the pair alone";
+        return "pairs at the same time: needs two of them; only one is here or selected";
     if (results->test.mode->pairs && results->test.peer == XB_NO_PEER && !results->test.sum)
         return "needs two GPUs; only one is here or selected";
     if (results->test.sum && count < 3)

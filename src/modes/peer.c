@@ -49,7 +49,6 @@ struct state {
     struct end ends[2]; /* the source and the destination of the first way */
     struct way ways[XB_SPANS];
     size_t way_count;
-    unsigned together; /* copies on a device */
     struct xb_queue *queues[2 * XB_SPANS];
 };
 
@@ -174,11 +173,6 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     if (is_staged)
         state->chunk = xb_case_setting(context->test, &xb_option_chunk)->count;
     state->way_count = context->test->direction == XB_BIDIR ? 2 : 1;
-    /* In a pair that stages both ways each device has a copy in either; else it has one, and one of
-     * each other pair that it copies for. */
-    state->together = is_staged                  ? (unsigned)state->way_count
-                      : state->path == PATH_READ ? context->peer_share.of
-                                                 : context->share.of;
     context->bytes_moved = state->way_count * state->bytes;
     context->hold = true;
     context->sample_seconds = is_staged ? 0 : XB_FAST_SAMPLE_S;
@@ -208,33 +202,40 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 XB_SUBMIT(prepare, fill, true)
 
 /* Enqueues one copy, by what the case is about. */
-static enum xb_status enqueue(const struct state *state, struct xb_queue *queue,
+static enum xb_status enqueue(const struct xb_mode_context *context, struct xb_queue *queue,
                               struct xb_buffer *target, uint64_t to, struct xb_buffer *source,
                               uint64_t from, uint64_t bytes, struct xb_error *error)
 {
+    const struct state *state = context->state;
     const struct xb_backend *backend = queue->device->backend;
+    /* In a pair that stages both ways each device has a copy in either. */
+    unsigned ways = state->path == PATH_STAGED ? (unsigned)state->way_count : 1;
     if (state->by_kernel)
         return backend->queue_kernel_copy(queue, target, to, source, from, bytes,
-                                          XB_ACCESS_SEQUENTIAL, state->together, error);
+                                          XB_ACCESS_SEQUENTIAL, ways * context->kernels_together,
+                                          error);
     return (state->path == PATH_STAGED ? backend->queue_copy : backend->queue_copy_peer)(
         queue, target, to, source, from, bytes, error);
 }
 
 /* Copies one chunk into the ring as soon as its slot there is empty, and out as soon as that is
  * filled. */
-static enum xb_status stage_chunk(const struct state *state, const struct way *way,
+static enum xb_status stage_chunk(const struct xb_mode_context *context, const struct way *way,
                                   struct xb_queue *const queues[2], uint64_t index,
                                   struct xb_error *error)
 {
+    const struct state *state = context->state;
     const struct xb_backend *backend = way->from->device->backend;
     struct xb_chunk chunk = xb_chunk_at(state->bytes, state->chunk, index);
     size_t slot = index % RING;
     uint64_t at = slot * xb_lesser(state->chunk, state->bytes);
     XB_TRY(backend->queue_wait_event(queues[0], way->emptied[slot], error));
-    XB_TRY(enqueue(state, queues[0], way->ring, at, way->source, chunk.offset, chunk.bytes, error));
+    XB_TRY(
+        enqueue(context, queues[0], way->ring, at, way->source, chunk.offset, chunk.bytes, error));
     XB_TRY(backend->event_record(way->filled[slot], queues[0], error));
     XB_TRY(backend->queue_wait_event(queues[1], way->filled[slot], error));
-    XB_TRY(enqueue(state, queues[1], way->target, chunk.offset, way->ring, at, chunk.bytes, error));
+    XB_TRY(
+        enqueue(context, queues[1], way->target, chunk.offset, way->ring, at, chunk.bytes, error));
     return backend->event_record(way->emptied[slot], queues[1], error);
 }
 
@@ -246,8 +247,8 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     for (uint64_t c = 0; c < chunks; c++)
         for (size_t i = 0; i < state->way_count; i++) {
             const struct way *way = &state->ways[i];
-            XB_TRY(is_staged ? stage_chunk(state, way, &state->queues[2 * i], c, error)
-                             : enqueue(state, state->queues[i], way->target, 0, way->source, 0,
+            XB_TRY(is_staged ? stage_chunk(context, way, &state->queues[2 * i], c, error)
+                             : enqueue(context, state->queues[i], way->target, 0, way->source, 0,
                                        state->bytes, error));
         }
     return XB_OK;
@@ -300,7 +301,8 @@ const struct xb_mode xb_mode_peer = {
         "both ways at the same time. No path stands in for another: the direct variants skip a "
         "pair without direct access. The device that makes the first copy has the clock. With "
         "--simultaneous all pairs that begin at one device copy at the same time (one-to-all), "
-        "then all that end there (all-to-one), each between its own buffers; staged ones do not.",
+        "then all that end there (all-to-one), then all pairs (all-to-all), each between its own "
+        "buffers; staged ones do not.",
     .calls = "cudaDeviceEnablePeerAccess() and cudaMemcpyPeerAsync() (hipDeviceEnablePeerAccess, "
              "hipMemcpyPeerAsync), or a kernel that uses the other GPU's pointer. PyTorch: "
              "tensor.to('cuda:1').",

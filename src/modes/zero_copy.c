@@ -81,7 +81,7 @@ static enum xb_status run_passes(struct xb_mode_context *context, size_t way,
     for (uint64_t i = 0; i < state->passes; i++) {
         XB_TRY(context->device->backend->queue_kernel_copy(
             context->queues[way], target, 0, source, 0, context->test->bytes, state->access,
-            (unsigned)state->transfer.way_count, error));
+            (unsigned)state->transfer.way_count * context->kernels_together, error));
     }
     return XB_OK;
 }

@@ -116,12 +116,13 @@ struct groups {
     struct xb_statistics rates; /* of all their sums */
 };
 
-/* Whether it is a sum to be spoken of, of pairs that end at one device or begin there. */
+/* Whether it is a sum to be spoken of, of a group of that name. */
 static bool is_candidate(const struct xb_reading *reading, const struct xb_record_case *test,
-                         const void *to_one)
+                         const void *group)
 {
-    return xb_record_is_sum(test) && xb_case_is_of_pairs(test) &&
-           (test->device < 0) == *(const bool *)to_one && is_usable(reading, test);
+    return xb_record_is_sum(test) &&
+           strcmp(xb_record_parameter(test, XB_RECORD_GROUP), group) == 0 &&
+           is_usable(reading, test);
 }
 
 static int by_way(const struct xb_record_case *a, const struct xb_record_case *b,
@@ -132,10 +133,11 @@ static int by_way(const struct xb_record_case *a, const struct xb_record_case *b
 }
 
 /* The fastest way, by the median over its groups. None where there is none. */
-static struct groups find_fastest(struct xb_reading *reading, bool to_one)
+static struct groups find_fastest(struct xb_reading *reading)
 {
     const struct xb_record *record = reading->record;
-    const struct xb_record_cases sums = xb_reading_group(reading, is_candidate, by_way, &to_one);
+    const struct xb_record_cases sums =
+        xb_reading_group(reading, is_candidate, by_way, reading->about);
     struct groups best = {.count = 0};
     for (size_t i = 0, equal = 0; i < sums.count; i += equal) {
         equal = xb_cases_equal(sums.cases + i, sums.count - i, by_way, NULL);
@@ -153,23 +155,28 @@ static struct groups find_fastest(struct xb_reading *reading, bool to_one)
     return best;
 }
 
-/* Tells of the fastest groups of the kind that the code names. */
+/* Tells of the fastest groups of the kind that the line is about. */
 void xb_reading_say_group(struct xb_reading *reading)
 {
-    bool to_one = strcmp(reading->entry.code, "XB-ALL-TO-ONE") == 0;
     if (reading->direction != XB_D2D)
         return;
-    const struct groups groups = find_fastest(reading, to_one);
+    const struct groups groups = find_fastest(reading);
     const struct xb_statistics *rates = &groups.rates;
     struct xb_statistics shares;
     if (groups.count == 0)
         return;
-    char sender[48] = "One GPU sends", receiver[48] = "another", many[24];
+    char many[24];
     snprintf(many, sizeof many, groups.pairs > 0 ? "%zu" : "several", groups.pairs);
-    snprintf(to_one ? sender : receiver, sizeof sender, to_one ? "%s GPUs send" : "%s others",
-             many);
-    xb_tell(reading, "{text} {rate} GB/s to {text} together ({name}", sender, rates->median,
-            receiver, groups.sums[0]);
+    if (strcmp(reading->about, "one-to-all") == 0)
+        xb_tell(reading, "One GPU sends {rate} GB/s to {text} others together", rates->median,
+                many);
+    else
+        xb_tell(reading,
+                strcmp(reading->about, "all-to-one") == 0
+                    ? "{text} GPUs send {rate} GB/s to another together"
+                    : "{text} pairs at once copy {rate} GB/s together",
+                many, rates->median);
+    xb_tell(reading, " ({name}", groups.sums[0]);
     if (rates->n > 1)
         xb_tell(reading, "; the median of {whole}, {rate} to {rate}", (double)rates->n, rates->min,
                 rates->max);
@@ -187,7 +194,10 @@ void xb_reading_say_group(struct xb_reading *reading)
             xb_reading_collect(reading, share);
             xb_reading_rests_on(reading, &groups.sums[k][i]);
         }
-    if (xb_reading_spread(reading, &shares))
-        xb_tell(reading, " Each pair gets {share:share_of_alone} of what it gets alone.",
-                shares.median);
+    if (!xb_reading_spread(reading, &shares))
+        return;
+    bool differs = lround(100 * shares.min) != lround(100 * shares.max);
+    xb_tell(reading,
+            " Each pair gets {share}[ to {share}] of what it gets alone.{+share:share_of_alone}",
+            shares.min, differs ? shares.max : (double)NAN, shares.median);
 }

@@ -134,8 +134,9 @@ bool xb_record_is_sum(const struct xb_record_case *test)
 
 const char *xb_record_case_device(const struct xb_record_case *test, char *text, size_t size)
 {
+    bool is_of_pairs = xb_record_parameter(test, XB_RECORD_GROUP)[0] != '\0';
     if (test->device < 0 && test->peer < 0)
-        snprintf(text, size, "sum");
+        snprintf(text, size, "%s", is_of_pairs ? "all>all" : "sum");
     else if (test->device < 0)
         snprintf(text, size, "all>%d", test->peer);
     else if (xb_record_is_sum(test))

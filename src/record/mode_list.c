@@ -7,7 +7,7 @@
 
 const char *xb_group_name(enum xb_group group)
 {
-    static const char *const names[] = {NULL, "one-to-all", "all-to-one"};
+    static const char *const names[] = {NULL, "one-to-all", "all-to-one", "all-to-all"};
     return names[group];
 }
 

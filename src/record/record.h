@@ -22,8 +22,9 @@ struct cJSON;
 #define XB_RECORD_LARGEST_BYTES ((size_t)64 << 20) /* of a file */
 #define XB_RECORD_PROCESSES 100                    /* the most in a file */
 #define XB_RUN_DEVICES 64                          /* the most that a process takes */
-#define XB_RECORD_DIFFERENCE 200                   /* room for xb_record_other_condition's text */
-#define XB_RESULT_WARNINGS 8                       /* the most of a row */
+#define XB_RUN_PAIRS ((size_t)XB_RUN_DEVICES * (XB_RUN_DEVICES - 1)) /* ordered ones of these */
+#define XB_RECORD_DIFFERENCE 200 /* room for xb_record_other_condition's text */
+#define XB_RESULT_WARNINGS 8     /* the most of a row */
 /* The most kinds of warnings of a case. */
 #define XB_RECORD_WARNINGS ((size_t)XB_RECORD_PROCESSES * XB_RESULT_WARNINGS)
 
@@ -319,7 +320,7 @@ bool xb_record_row_counts(const struct xb_record_row *row);
 size_t xb_record_medians(const struct xb_record *record, const struct xb_record_case *test,
                          const char *figure, double *values);
 
-/* The parameter of a case of pairs that ran at the same time: "one-to-all" or "all-to-one". */
+/* The parameter of a case of pairs that ran at the same time (xb_group_name). */
 #define XB_RECORD_GROUP "group"
 /* The parameter that names the NUMA node of a case's host memory; else that is near the device. */
 #define XB_RECORD_NUMA "numa"
@@ -328,13 +329,14 @@ size_t xb_record_medians(const struct xb_record *record, const struct xb_record_
 int xb_record_case_node(const struct xb_record_case *test);
 
 /* Whether it is the sum of cases that ran at the same time: of devices (it has neither device nor
- * peer), or of pairs (it has the device that they have in common). */
+ * peer), or of pairs (it has the device that they have in common, if any). */
 bool xb_record_is_sum(const struct xb_record_case *test);
 
 /* Returns a case's parameter as JSON, a number or the word of a text; "" for none. */
 const char *xb_record_parameter(const struct xb_record_case *test, const char *name);
 
-/* "0", "0>1" for a pair, "sum" of all devices, "0>all" and "all>0" of pairs from or to one. */
+/* "0", "0>1" for a pair, "sum" of all devices, "0>all" and "all>0" of pairs from or to one,
+ * "all>all" of all. */
 const char *xb_record_case_device(const struct xb_record_case *test, char *text, size_t size);
 
 /* ---- what tables and Reading show: of one process its own, of several over their medians ---- */

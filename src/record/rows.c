@@ -10,7 +10,7 @@
 
 bool xb_case_is_of_pairs(const struct xb_record_case *test)
 {
-    return test->peer >= 0 || (test->device >= 0 && xb_record_is_sum(test));
+    return test->peer >= 0 || xb_record_parameter(test, XB_RECORD_GROUP)[0] != '\0';
 }
 
 /* Whether the case belongs to the sum that stands before it. */
@@ -22,7 +22,7 @@ static bool is_member(const struct xb_record_case *sum, const struct xb_record_c
 size_t xb_group_size(const struct xb_record *record, const struct xb_record_case *test)
 {
     size_t first = (size_t)(test - record->cases);
-    size_t least = first > XB_RUN_DEVICES ? first - XB_RUN_DEVICES : 0; /* no more ran at once */
+    size_t least = first > XB_RUN_PAIRS ? first - XB_RUN_PAIRS : 0; /* no more ran at once */
     if (!test->simultaneous)
         return 0;
     while (first > least && is_member(test, &record->cases[first]))

@@ -87,7 +87,7 @@ static const struct xb_option option_simultaneous = {
     XB_FLAG("simultaneous"),
     .help = "After each device alone, measure all named devices at the same time: each, their "
             "sum, and each one's share of its rate alone. Of pairs: those that begin at one "
-            "device, then those that end there."};
+            "device, those that end there, then all."};
 static const struct xb_option option_quick = {
     XB_FLAG("quick"),
     .help = "Short for --time-limit 100ms --size 64M, where these are not given: every mode on "

@@ -103,18 +103,23 @@ class Works(HipCase):
             self.assertEqual(row["details"]["link"], "xGMI", row)
 
     def test_pairs_at_the_same_time(self):
-        """From each device to all others, and from all others to each: in JSON, merged, and shown."""
+        """From each device to all others, from all others to each, and all: in JSON, merged, and shown."""
         arguments = ("--mode", "peer", "--direction", "d2d", "--simultaneous", "--peer-path", "direct-write")
         three = {"XB_STANDIN_DEVICES": "3"}
         outcome = self.works(*arguments, environment=three)
         pairs = {(one, other) for one in range(3) for other in range(3) if one != other}
-        for group, sums in (("one-to-all", [(n, None) for n in range(3)]), ("all-to-one", [(None, n) for n in range(3)])):
+        groups = (
+            ("one-to-all", [(n, None) for n in range(3)], 2),
+            ("all-to-one", [(None, n) for n in range(3)], 2),
+            ("all-to-all", [(None, None)], 6),
+        )
+        for group, sums, together in groups:
             rows = [row for row in outcome.rows() if row["parameters"].get("group") == group]
             self.assertEqual(sorted(self.ends(rows), key=str), sorted((*pairs, *sums), key=str), outcome)
             for row in rows:
                 is_sum = None in (row["device"], row["peer"])
                 self.assertTrue(row["simultaneous"], row)
-                self.assertEqual(row["bytes_moved"], row["bytes"] * (2 if is_sum else 1), row)
+                self.assertEqual(row["bytes_moved"], row["bytes"] * (together if is_sum else 1), row)
                 self.assertEqual(harness.figure(row, "share_of_alone") is None, is_sum, row)
         shown = self.run_program("show", "--columns", "all", os.path.join(outcome.folder, "out.json"), environment=three)
         self.assertRegex(shown.out, r"(?m)^ +0 +1 +2 +all$")

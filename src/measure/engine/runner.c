@@ -18,7 +18,6 @@ struct opened {
                                        NUMA node: its memory and threads are where they are */
     struct xb_case workspace_for;   /* a case of that node */
     struct xb_work last_work;
-    unsigned lanes; /* of the case that memory is checked for, which take a lane's memory here */
 };
 
 struct runner {
@@ -31,19 +30,27 @@ struct runner {
 
 /* ---- memory ---- */
 
-/* Checks that the memory of one case on those of `count` devices that have lanes is there now,
- * before any is allocated: `host_bytes` in all, and `device_bytes` for each lane of a device. What
- * workspaces keep counts as free. */
-static enum xb_status check_memory(uint64_t host_bytes, uint64_t device_bytes,
+/* Checks that the memory which these rows take together is there now, before any is allocated, on
+ * `count` devices. What workspaces keep counts as free. */
+static enum xb_status check_memory(const struct xb_result *rows, size_t row_count,
                                    const struct opened *opened, size_t count,
                                    struct xb_error *error)
 {
-    uint64_t kept = 0;
+    uint64_t host_bytes = 0, kept = 0;
+    for (size_t k = 0; k < row_count; k++)
+        if (!rows[k].test.sum)
+            host_bytes = xb_sum(host_bytes, xb_case_needs(&rows[k].test).host_bytes);
     for (size_t i = 0; i < count; i++, opened++) {
         struct xb_device *device = opened->device;
-        uint64_t needed = opened->lanes * device_bytes;
-        uint64_t free_bytes = 0;
-        if (opened->lanes == 0)
+        uint64_t needed = 0, free_bytes = 0;
+        bool is_needed = false;
+        for (size_t k = 0; device != NULL && k < row_count; k++) {
+            if (!xb_case_concerns(&rows[k].test, device->info.index))
+                continue;
+            needed = xb_sum(needed, xb_case_needs(&rows[k].test).device_bytes);
+            is_needed = true;
+        }
+        if (!is_needed)
             continue;
         uint64_t kept_there = xb_workspace_kept(opened->workspace, false);
         kept += xb_workspace_kept(opened->workspace, true);
@@ -66,18 +73,13 @@ static enum xb_status check_memory(uint64_t host_bytes, uint64_t device_bytes,
 
 /* ---- devices ---- */
 
-static bool concerns(const struct xb_case *test, unsigned index)
-{
-    return !test->sum && (test->device == index || test->peer == (int)index);
-}
-
 /* Marks the devices of the run that these cases need. */
 static void mark_needed(const struct xb_run *run, const struct xb_result *results, size_t count,
                         bool *needed)
 {
     for (size_t i = 0; i < run->device_count; i++)
         for (size_t k = 0; k < count; k++)
-            needed[i] = needed[i] || concerns(&results[k].test, run->devices[i].info.index);
+            needed[i] = needed[i] || xb_case_concerns(&results[k].test, run->devices[i].info.index);
 }
 
 static void close_workspace(struct opened *opened)
@@ -114,13 +116,11 @@ static enum xb_status open_device(struct runner *runner, size_t position,
      * case that does not fit is passed over, its own row will tell. Any other failure is one of the
      * case that is to be run. */
     uint64_t largest = 0;
-    opened->lanes = 1;
     for (size_t i = 0; i < run->case_count; i++) {
         const struct xb_case *other = &run->results[i].test;
-        if (!concerns(other, where->info.index) || other->bytes <= largest)
+        if (!xb_case_concerns(other, where->info.index) || other->bytes <= largest)
             continue;
-        struct xb_needs needs = xb_case_needs(other);
-        enum xb_status fits = check_memory(needs.host_bytes, needs.device_bytes, opened, 1, error);
+        enum xb_status fits = check_memory(&run->results[i], 1, opened, 1, error);
         if (fits == XB_ERR_MEMORY)
             continue;
         XB_TRY(fits);
@@ -176,11 +176,10 @@ static struct xb_share share_of(const struct xb_lane *lanes, size_t lane_count, 
     return share;
 }
 
-/* Measures the case whose rows are results[0 .. count). */
+/* Measures the case whose rows are results[0 .. count). There is room for as many lanes. */
 static enum xb_status run_case(struct runner *runner, struct xb_result *results, size_t count,
-                               struct xb_error *error)
+                               struct xb_lane *lanes, struct xb_error *error)
 {
-    struct xb_lane lanes[XB_RUN_DEVICES];
     struct xb_result *first_lane = results[0].test.sum ? results + 1 : results;
     size_t lane_count = results[0].test.sum ? count - 1 : 1;
     /* The devices that the case needs are opened, and the memory kept on the others is freed. */
@@ -205,15 +204,7 @@ static enum xb_status run_case(struct runner *runner, struct xb_result *results,
         if (context->peer_share.of > 1)
             xb_workspace_share(context->peer_workspace);
     }
-    const struct xb_case *test = &first_lane->test;
-    struct xb_needs needs = xb_case_needs(test);
-    for (size_t i = 0; i < device_count; i++) {
-        struct opened *opened = &runner->opened[i];
-        opened->lanes =
-            opened->device != NULL ? share_of(lanes, lane_count, 0, opened->device).of : 0;
-    }
-    XB_TRY(check_memory(needs.host_bytes * lane_count, needs.device_bytes, runner->opened,
-                        device_count, error));
+    XB_TRY(check_memory(results, count, runner->opened, device_count, error));
     struct xb_measurement measurement = {
         .run = runner->run,
         .observer = runner->observer,
@@ -237,7 +228,9 @@ static void run_rows(struct runner *runner, size_t first, size_t count)
         status = XB_FAIL(&error, XB_ERR_UNSUPPORTED, "%s", reason);
     } else if (!xb_run_should_stop(runner->run)) {
         before = "its device was ready";
-        status = run_case(runner, results, count, &error);
+        struct xb_lane *lanes = xb_new(count, sizeof *lanes);
+        status = run_case(runner, results, count, lanes, &error);
+        free(lanes);
         if (status == XB_OK)
             return;
     }

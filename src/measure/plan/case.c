@@ -99,6 +99,11 @@ struct xb_needs xb_case_needs(const struct xb_case *test)
     return needs;
 }
 
+bool xb_case_concerns(const struct xb_case *test, unsigned index)
+{
+    return !test->sum && (test->device == index || test->peer == (int)index);
+}
+
 bool xb_case_same_node(const struct xb_case *a, const struct xb_case *b)
 {
     return a->has_node == b->has_node && (!a->has_node || a->node == b->node);
@@ -161,6 +166,8 @@ const char *xb_case_place_text(const struct xb_case *test, char *text)
         snprintf(text, XB_CASE_PLACE_TEXT, "device %u to all others%s", test->device, node);
     else if (test->group == XB_GROUP_ALL_TO_ONE)
         snprintf(text, XB_CASE_PLACE_TEXT, "all others to device %u%s", test->device, node);
+    else if (test->group == XB_GROUP_ALL_TO_ALL)
+        snprintf(text, XB_CASE_PLACE_TEXT, "all pairs at the same time");
     else if (test->sum)
         snprintf(text, XB_CASE_PLACE_TEXT, "at the same time%s", node);
     else

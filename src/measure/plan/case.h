@@ -21,6 +21,9 @@ struct xb_needs {
 };
 struct xb_needs xb_case_needs(const struct xb_case *test);
 
+/* Whether it uses the device of that index; a sum uses none. */
+bool xb_case_concerns(const struct xb_case *test, unsigned index);
+
 /* Whether both have their host memory on the same NUMA node: one that is named, or near the device.
  */
 bool xb_case_same_node(const struct xb_case *a, const struct xb_case *b);

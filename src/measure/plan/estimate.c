@@ -133,15 +133,21 @@ struct xb_estimate xb_estimate_run(const struct xb_run *run)
         }
         estimate.time.least += one.least;
         estimate.time.most += one.most;
-        bool is_sum = run->results[first].test.sum;
-        size_t lanes = is_sum ? count - 1 : 1;
-        const struct xb_case *test = &run->results[first + is_sum].test;
-        struct xb_needs needs = xb_case_needs(test);
-        uint64_t others = times(test->bytes, placements_of(run, test) - 1);
-        uint64_t host = times(allocated(test, xb_sum(needs.host_bytes, others), largest), lanes);
-        uint64_t device = allocated(test, needs.device_bytes, largest);
+        uint64_t host = 0, devices[XB_RUN_DEVICES] = {0};
+        for (size_t i = first; i < first + count; i++) {
+            const struct xb_case *test = &run->results[i].test;
+            const struct xb_needs needs = xb_case_needs(test);
+            uint64_t others = times(test->bytes, placements_of(run, test) - 1);
+            if (!test->sum)
+                host = xb_sum(host, allocated(test, xb_sum(needs.host_bytes, others), largest));
+            for (size_t d = 0; d < run->device_count; d++)
+                if (xb_case_concerns(test, run->devices[d].info.index))
+                    devices[d] = xb_sum(devices[d], allocated(test, needs.device_bytes, largest));
+        }
         estimate.host_bytes = host > estimate.host_bytes ? host : estimate.host_bytes;
-        estimate.device_bytes = device > estimate.device_bytes ? device : estimate.device_bytes;
+        for (size_t d = 0; d < run->device_count; d++)
+            if (devices[d] > estimate.device_bytes)
+                estimate.device_bytes = devices[d];
     }
     if (estimate.skipped < estimate.rows) {
         estimate.time.least += LEAST_OPENING_S;

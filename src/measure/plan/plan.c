@@ -178,8 +178,8 @@ static enum xb_status add_pair(struct planning *plan, struct xb_case test,
     return add_case(plan, test, error);
 }
 
-/* Adds the pairs of a group, which has test.device in common, at the same time: the row of all,
- * then one a pair. One pair alone is no group. */
+/* Adds the pairs of a group, which has test.device or nothing in common, at the same time: the row
+ * of all, then one a pair. One pair alone is no group. */
 static enum xb_status add_group(struct planning *plan, struct xb_case test, struct xb_error *error)
 {
     const unsigned device = test.device;
@@ -190,7 +190,8 @@ static enum xb_status add_group(struct planning *plan, struct xb_case test, stru
         const struct xb_pair *pair = &plan->choice.pairs[i];
         test.device = pair->from;
         test.peer = (int)pair->to;
-        if (device == (test.group == XB_GROUP_ONE_TO_ALL ? pair->from : pair->to))
+        if (test.group == XB_GROUP_ALL_TO_ALL ||
+            device == (test.group == XB_GROUP_ONE_TO_ALL ? pair->from : pair->to))
             XB_TRY(add_case(plan, test, error));
     }
     if (plan->run->case_count < before + 3)
@@ -199,8 +200,8 @@ static enum xb_status add_group(struct planning *plan, struct xb_case test, stru
 }
 
 /* Adds the cases of a mode of pairs: each pair alone and, where that was asked for, those that have
- * a device in common at the same time. Where there is no pair, or no group, one row says so: more
- * would say the same. */
+ * a device in common at the same time, and all of them, unless these are such a group. Where there
+ * is no pair, or no group, one row says so: more would say the same. */
 static enum xb_status add_pairs(struct planning *plan, const struct xb_mode *mode,
                                 struct xb_error *error)
 {
@@ -215,17 +216,23 @@ static enum xb_status add_pairs(struct planning *plan, const struct xb_mode *mod
     const size_t before = run->case_count;
     for (const struct xb_case *kind = kinds; kind < end; kind++) {
         struct xb_case test = *kind;
+        size_t largest = 0; /* rows of a group */
         if (kind->mode != mode || (choice->pair_count > 0 && !is_together(plan->asked, kind)))
             continue;
         test.simultaneous = test.sum = choice->pair_count > 0;
         test.device = test.sum ? choice->pairs[0].from : choice->devices[0];
-        test.group = test.sum ? XB_GROUP_ONE_TO_ALL : XB_GROUP_NONE;
+        test.group = test.sum ? XB_GROUP_ALL_TO_ALL : XB_GROUP_NONE;
         none = none.mode == NULL ? test : none;
         for (size_t d = 0; test.sum && d < 2 * run->device_count; d++) {
+            const size_t first = run->case_count;
             test.group = d < run->device_count ? XB_GROUP_ONE_TO_ALL : XB_GROUP_ALL_TO_ONE;
             test.device = run->devices[d % run->device_count].info.index;
             XB_TRY(add_group(plan, test, error));
+            largest = run->case_count - first > largest ? run->case_count - first : largest;
         }
+        test.group = XB_GROUP_ALL_TO_ALL;
+        if (test.sum && largest <= choice->pair_count)
+            XB_TRY(add_group(plan, test, error));
     }
     return none.mode != NULL && run->case_count == before ? add_case(plan, none, error) : XB_OK;
 }

@@ -270,6 +270,21 @@ static enum xb_status set_up(struct xb_measurement *measurement, struct xb_lane 
     return status != XB_OK ? status : xb_sampler_open(&lane->sampler, context, error);
 }
 
+/* How many lanes copy by kernels on the device of the clock of one of them. */
+static unsigned kernels_together(const struct xb_measurement *measurement,
+                                 const struct xb_mode_context *one)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        const struct xb_mode_context *context = &measurement->lanes[i].context;
+        const struct xb_mode *mode = context->test->mode;
+        count += context->queues[0]->device == one->queues[0]->device &&
+                 mode->capabilities != NULL &&
+                 (mode->capabilities(context->test) & XB_CAP_KERNELS) != 0;
+    }
+    return count;
+}
+
 static enum xb_status set_up_all(struct xb_measurement *measurement, size_t *begun,
                                  struct xb_error *error)
 {
@@ -279,6 +294,10 @@ static enum xb_status set_up_all(struct xb_measurement *measurement, size_t *beg
         XB_TRY(set_up(measurement, lane, error));
         if (lane->result != whole && measurement->placement == 0)
             whole->bytes_moved += lane->result->bytes_moved;
+    }
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        struct xb_mode_context *context = &measurement->lanes[i].context;
+        context->kernels_together = kernels_together(measurement, context);
     }
     return XB_OK;
 }

@@ -239,7 +239,7 @@ double xb_lane_seconds(const struct xb_lane *lane);
 
 /* How many operations an iteration puts behind the holds of the lane's devices: all lanes of a
  * device together, because what bounds them may be the device's. */
-uint64_t xb_lane_operations(const struct xb_lane *lane);
+uint64_t xb_lane_operations(const struct xb_measurement *measurement, const struct xb_lane *lane);
 
 /* Whether there is no time for another repetition, if that takes as long as the last one. */
 bool xb_measure_out_of_time(const struct xb_measurement *measurement);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "measure/plan/case.h"
 #include "sampler.h"
 
 #include <math.h>
@@ -88,12 +89,18 @@ double xb_lane_seconds(const struct xb_lane *lane)
                                  : lane->timing.submit;
 }
 
-uint64_t xb_lane_operations(const struct xb_lane *lane)
+uint64_t xb_lane_operations(const struct xb_measurement *measurement, const struct xb_lane *lane)
 {
-    const struct xb_mode_context *context = &lane->context;
-    unsigned here = context->share.of;
-    unsigned there = context->peer_share.of;
-    return context->operations_per_iteration * (here > there ? here : there);
+    const struct xb_case *test = lane->context.test;
+    uint64_t here = 0, there = 0;
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        const struct xb_mode_context *other = &measurement->lanes[i].context;
+        if (xb_case_concerns(other->test, test->device))
+            here += other->operations_per_iteration;
+        if (test->peer != XB_NO_PEER && xb_case_concerns(other->test, (unsigned)test->peer))
+            there += other->operations_per_iteration;
+    }
+    return here > there ? here : there;
 }
 
 /*

@@ -17,7 +17,7 @@
 static bool can_hold(struct xb_measurement *measurement, const struct xb_lane *lane)
 {
     const struct xb_mode_context *context = &lane->context;
-    uint64_t operations = xb_lane_operations(lane);
+    uint64_t operations = xb_lane_operations(measurement, lane);
     const struct xb_device_info *device = &context->queues[0]->device->info;
     if (!context->hold || xb_case_is_single(context->test)) /* which is timed as it comes */
         return false;
@@ -83,8 +83,8 @@ static uint64_t iterations_for(const struct xb_measurement *measurement, double 
     if (context->test->latency || context->host_waits || context->one_iteration)
         return 1;
     if (measurement->held) {
-        uint64_t fit =
-            context->device->info.held_operations / xb_lane_operations(&measurement->lanes[0]);
+        uint64_t fit = context->device->info.held_operations /
+                       xb_lane_operations(measurement, &measurement->lanes[0]);
         most = fit < most ? fit : most;
     }
     if (seconds * (double)most <= target)
