@@ -72,10 +72,15 @@ void xb_take(struct xb_buffers *all, enum xb_taking how, enum xb_memory memory, 
              size_t place);
 
 /* For setup: borrows these buffers (NULL: those that the mode lists), but for those whose pointer
- * in the state is set, then so many queues, which it sets; 0: none. Pairs that share a device have
- * two buffers each there. */
+ * in the state is set, then so many queues (xb_borrow_queues); 0: none. Cases that share a device
+ * have two buffers each there, on either side. */
 enum xb_status xb_borrow(struct xb_mode_context *context, const struct xb_buffers *all,
                          size_t queues, struct xb_error *error);
+
+/* Borrows so many queues of the case's device, and sets them. Cases that share the device have
+ * theirs each: all of them take as many. */
+enum xb_status xb_borrow_queues(struct xb_mode_context *context, size_t count,
+                                struct xb_error *error);
 
 /* Makes host buffers for `most` placements (XB_PLACEMENTS at most), for a case that has borrowed
  * its own: 0, 1, ... of one kind and of the case's size. Returns for how many placements there is
@@ -96,8 +101,11 @@ uint64_t xb_workspace_kept(const struct xb_workspace *workspace, bool on_host);
 /* Counts the bytes that the case has borrowed; managed memory is the host's here. */
 uint64_t xb_workspace_borrowed(const struct xb_workspace *workspace, bool on_host);
 
+/* Async has so many at most, and all pairs of a device have fewer. */
+#define XB_WORKSPACE_QUEUES 256
+
 /* Borrows `count` queues, the same every time; new ones for every case on a device with
- * info.engine_by_history. */
+ * info.engine_by_history. The list stays where it is when more are borrowed. */
 enum xb_status xb_workspace_queues(struct xb_workspace *workspace, size_t count,
                                    struct xb_queue ***queues, struct xb_error *error);
 

@@ -26,7 +26,7 @@ enum path { PATH_READ, PATH_WRITE, PATH_STAGED };
 /* What the case has of one of the two devices. */
 struct end {
     struct xb_device *device;
-    struct xb_queue *own[2]; /* pairs that run at the same time have queues each */
+    struct xb_queue *own[2]; /* of pairs that run at the same time the first is for no other */
     struct xb_queue *idle;   /* for work that is not timed; any pair's */
     bool opened;             /* direct access to the other end's memory */
 };
@@ -112,9 +112,9 @@ static enum xb_status open_end(struct end *end, struct xb_device *device,
 {
     struct xb_queue **queues = NULL;
     end->device = device;
-    XB_TRY(xb_workspace_queues(workspace, 2 * (size_t)share + 2, &queues, error));
+    XB_TRY(xb_workspace_queues(workspace, (size_t)share + 2, &queues, error));
     end->idle = queues[0];
-    memcpy(end->own, queues + 2 * (size_t)share, sizeof end->own);
+    memcpy(end->own, queues + share, sizeof end->own);
     return XB_OK;
 }
 

@@ -168,7 +168,6 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, size_t queues_
     struct xb_transfer *transfer = context->state;
     transfer->way_count = way_count(test);
     transfer->queues_per_way = queues_per_way;
-    context->queue_count = queues_per_way * transfer->way_count;
     context->bytes_moved = test->bytes * transfer->way_count;
     context->operations_per_iteration = transfer->way_count;
     transfer->margin = room_beyond(test) > 0 ? XB_WATCHED_BYTES : 0;
@@ -184,9 +183,14 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, size_t queues_
      * engine of what is timed: they have a queue of their own. */
     const struct xb_device_info *info = &context->device->info;
     bool fills_elsewhere = info->engine_by_history && (info->capabilities & XB_CAP_KERNELS) == 0;
-    XB_TRY(xb_workspace_queues(context->workspace, context->queue_count + fills_elsewhere,
-                               &context->queues, error));
-    transfer->filler = context->queues[fills_elsewhere ? context->queue_count : 0];
+    XB_TRY(xb_borrow_queues(context, queues_per_way * transfer->way_count, error));
+    transfer->filler = context->queues[0];
+    if (fills_elsewhere) { /* behind all that are timed */
+        size_t timed = context->share.of * context->queue_count;
+        struct xb_queue **all;
+        XB_TRY(xb_workspace_queues(context->workspace, timed + 1, &all, error));
+        transfer->filler = all[timed];
+    }
     const bool is_synchronous = xb_case_is(test, &xb_option_call, "sync");
     if (is_synchronous)
         XB_TRY(

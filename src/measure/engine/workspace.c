@@ -30,7 +30,7 @@ struct xb_workspace {
     unsigned placement;  /* likewise */
     bool shared;         /* likewise: several pairs of it borrow here */
     struct kept buffers[SIDES][SLOTS];
-    struct xb_queue **queues;
+    struct xb_queue *queues[XB_WORKSPACE_QUEUES];
     size_t queue_count;
     struct xb_crew *crew; /* NULL: none yet */
     struct {
@@ -58,8 +58,6 @@ static void close_queues(struct xb_workspace *workspace)
 {
     while (workspace->queue_count > 0)
         workspace->device->backend->queue_close(workspace->queues[--workspace->queue_count]);
-    free(workspace->queues);
-    workspace->queues = NULL;
 }
 
 void xb_workspace_close(struct xb_workspace *workspace)
@@ -160,7 +158,7 @@ enum xb_status xb_borrow(struct xb_mode_context *context, const struct xb_buffer
         context->test->mode->buffers(context->test, &listed);
         all = &listed;
     }
-    unsigned own = 2 * context->share.number, peers = 2 * context->peer_share.number, on_host = 0;
+    unsigned own = 2 * context->share.number, peers = 2 * context->peer_share.number, on_host = own;
     for (const struct xb_taken *one = all->list; one < all->list + all->count; one++) {
         bool of_peer = one->how == XB_OF_PEER;
         struct xb_workspace *from = of_peer ? context->peer_workspace : context->workspace;
@@ -172,10 +170,17 @@ enum xb_status xb_borrow(struct xb_mode_context *context, const struct xb_buffer
             XB_TRY(
                 xb_workspace_buffer(from, number, one->memory, one->bytes, follows, buffer, error));
     }
-    if (queues == 0)
-        return XB_OK;
-    context->queue_count = queues;
-    return xb_workspace_queues(context->workspace, queues, &context->queues, error);
+    return queues > 0 ? xb_borrow_queues(context, queues, error) : XB_OK;
+}
+
+enum xb_status xb_borrow_queues(struct xb_mode_context *context, size_t count,
+                                struct xb_error *error)
+{
+    size_t before = context->share.number * count; /* of others */
+    XB_TRY(xb_workspace_queues(context->workspace, before + count, &context->queues, error));
+    context->queues += before;
+    context->queue_count = count;
+    return XB_OK;
 }
 
 const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace,
@@ -223,13 +228,11 @@ uint64_t xb_workspace_kept(const struct xb_workspace *workspace, bool on_host)
 enum xb_status xb_workspace_queues(struct xb_workspace *workspace, size_t count,
                                    struct xb_queue ***queues, struct xb_error *error)
 {
-    while (workspace->queue_count < count) {
-        size_t i = workspace->queue_count;
-        workspace->queues = xb_grow(workspace->queues, i, sizeof(struct xb_queue *));
-        XB_TRY(workspace->device->backend->queue_open(workspace->device, &workspace->queues[i],
-                                                      error));
-        workspace->queue_count++;
-    }
+    if (count > XB_WORKSPACE_QUEUES)
+        abort(); /* a bug of the mode */
+    for (; workspace->queue_count < count; workspace->queue_count++)
+        XB_TRY(workspace->device->backend->queue_open(
+            workspace->device, &workspace->queues[workspace->queue_count], error));
     *queues = workspace->queues;
     return XB_OK;
 }
