@@ -12,7 +12,8 @@ struct xb_mode_context;
  * the same memory, as long as kind and size allow. */
 struct xb_workspace;
 
-#define XB_WORKSPACE_BUFFERS 256 /* on either side: two for each of many pairs */
+#define XB_SHARED_BUFFERS 2      /* on either side, of each of those that share a device */
+#define XB_WORKSPACE_BUFFERS 256 /* on either side: so many for each of many pairs */
 
 /* How many placements a case that needs several is measured in: as few as give their median an
  * interval of 95 % (xb_interval_ranks). A placement is where the host's memory lies: in the n-th,
@@ -73,7 +74,7 @@ void xb_take(struct xb_buffers *all, enum xb_taking how, enum xb_memory memory, 
 
 /* For setup: borrows these buffers (NULL: those that the mode lists), but for those whose pointer
  * in the state is set, then so many queues (xb_borrow_queues); 0: none. Cases that share a device
- * have two buffers each there, on either side. */
+ * have XB_SHARED_BUFFERS each there, on either side. */
 enum xb_status xb_borrow(struct xb_mode_context *context, const struct xb_buffers *all,
                          size_t queues, struct xb_error *error);
 

@@ -158,7 +158,8 @@ enum xb_status xb_borrow(struct xb_mode_context *context, const struct xb_buffer
         context->test->mode->buffers(context->test, &listed);
         all = &listed;
     }
-    unsigned own = 2 * context->share.number, peers = 2 * context->peer_share.number, on_host = own;
+    unsigned own = XB_SHARED_BUFFERS * context->share.number, on_host = own;
+    unsigned peers = XB_SHARED_BUFFERS * context->peer_share.number;
     for (const struct xb_taken *one = all->list; one < all->list + all->count; one++) {
         bool of_peer = one->how == XB_OF_PEER;
         struct xb_workspace *from = of_peer ? context->peer_workspace : context->workspace;

@@ -63,12 +63,13 @@ static bool stays(const struct xb_buffer *buffer)
     return buffer != NULL && buffer->memory != XB_MEMORY_MANAGED;
 }
 
-/* The mode's own host memory, or else host buffer 0. */
+/* The mode's own host memory, or else the first host buffer. */
 static void locate(const struct xb_measurement *measurement, struct xb_lane *lane)
 {
     const struct xb_buffer *host = lane->context.own_buffers[0];
     if (host == NULL)
-        host = xb_workspace_host_buffer(lane->context.workspace, 0);
+        host = xb_workspace_host_buffer(lane->context.workspace,
+                                        XB_SHARED_BUFFERS * lane->context.share.number);
     lane->has_places = stays(host);
     if (!lane->has_places)
         return;
@@ -84,10 +85,15 @@ enum xb_status xb_residence_check(const struct xb_measurement *measurement, stru
     locate(measurement, lane);
     if (!context->test->has_node)
         return XB_OK;
-    for (unsigned i = 0; i < XB_OWN_BUFFERS + XB_WORKSPACE_BUFFERS; i++) {
+    /* Those of other lanes may be for another node. */
+    const bool shares = context->share.of > 1;
+    const unsigned first = XB_SHARED_BUFFERS * context->share.number;
+    for (unsigned i = 0; i < XB_OWN_BUFFERS + (shares ? XB_SHARED_BUFFERS : XB_WORKSPACE_BUFFERS);
+         i++) {
         const struct xb_buffer *buffer =
-            i < XB_OWN_BUFFERS ? context->own_buffers[i]
-                               : xb_workspace_host_buffer(context->workspace, i - XB_OWN_BUFFERS);
+            i < XB_OWN_BUFFERS
+                ? context->own_buffers[i]
+                : xb_workspace_host_buffer(context->workspace, first + i - XB_OWN_BUFFERS);
         if (stays(buffer))
             XB_TRY(check_buffer(measurement, lane, buffer, error));
     }
