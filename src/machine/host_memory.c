@@ -234,7 +234,7 @@ enum xb_status xb_host_memory_check_at(const char *root, uint64_t bytes, struct 
         return XB_OK;
     return XB_FAIL(error, XB_ERR_MEMORY,
                    "%s of host memory asked for, but at most %s can be had (%s, less a reserve for "
-                   "everything else that runs): choose a smaller --size, or free memory or raise "
+                   "everything else that runs): choose a smaller size, or free memory or raise "
                    "that limit",
                    XB_SIZE_TEXT(bytes),
                    /* Whole MiB are easier to read than the kernel's count of KiB or bytes. */
@@ -291,7 +291,7 @@ static enum xb_status map(uint64_t length, uint64_t bytes, void **address, struc
     name_limit(RLIMIT_AS, "VmSize", "address space (ulimit -v)", length, limit, sizeof limit);
     return XB_FAIL_NATIVE(
         error, code == ENOMEM ? XB_ERR_MEMORY : XB_ERR_SYSTEM, "mmap", code, xb_errno_name(code),
-        "%s of host memory could not be mapped%s; choose a smaller --size, or %s",
+        "%s of host memory could not be mapped%s; choose a smaller size, or %s",
         XB_SIZE_TEXT(bytes), limit,
         limit[0] != '\0' ? "raise that limit" : "see ulimit -a and /proc/sys/vm/overcommit_memory");
 }

@@ -92,12 +92,12 @@ static enum xb_status allocate_managed(struct xb_gpu_buffer *buffer, struct xb_e
     if (whole_blocks(bytes) > free_now / 2)
         return XB_FAIL(error, XB_ERR_MEMORY,
                        "%llu bytes of managed memory are more than half of the %llu bytes that "
-                       "are free on %s device %u; try a smaller --size",
+                       "are free on %s device %u; try a smaller size",
                        (unsigned long long)bytes, (unsigned long long)free_now,
                        XB_GPU_NAMED(device));
     XB_TRY(xb_host_memory_check(bytes, error));
     XB_TRY(XB_GPU_CALL(error, device, allocate_managed(&buffer->address, whole_blocks(bytes)),
-                       "cannot allocate %llu bytes of managed memory; try a smaller --size",
+                       "cannot allocate %llu bytes of managed memory; try a smaller size",
                        (unsigned long long)bytes));
     buffer->kernel_address = buffer->address;
     return XB_OK;
@@ -137,7 +137,7 @@ static enum xb_status allocate_memory(struct xb_gpu_buffer *buffer, struct xb_er
                           ? runtime->allocate_pooled(&buffer->address, whole_blocks(bytes),
                                                      xb_gpu_stream(buffer->queue))
                           : runtime->allocate(&buffer->address, whole_blocks(bytes)),
-                      "cannot allocate %llu bytes of device memory; try a smaller --size",
+                      "cannot allocate %llu bytes of device memory; try a smaller size",
                       (unsigned long long)bytes));
         buffer->kernel_address = buffer->address;
         return XB_OK;
@@ -151,7 +151,7 @@ static enum xb_status allocate_memory(struct xb_gpu_buffer *buffer, struct xb_er
         XB_TRY(xb_host_memory_check(bytes, error));
         return XB_GPU_CALL(error, device,
                            allocate_host(&buffer->address, whole_blocks(bytes), memory),
-                           "cannot allocate %llu bytes of %s host memory%s; try a smaller --size",
+                           "cannot allocate %llu bytes of %s host memory%s; try a smaller size",
                            (unsigned long long)bytes, xb_memory_name(memory),
                            xb_host_memory_lock_limit(bytes, limit, sizeof limit));
     case XB_MEMORY_REGISTERED:

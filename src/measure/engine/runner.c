@@ -64,7 +64,7 @@ static enum xb_status check_memory(const struct xb_result *rows, size_t row_coun
         if (needed > free_bytes)
             return XB_FAIL(error, XB_ERR_MEMORY,
                            "device %u has %.2f GiB of memory free, and the case needs %.2f GiB; "
-                           "free the device of other programs, or take a smaller --size",
+                           "free the device of other programs, or take a smaller size",
                            device->info.index, (double)free_bytes / 0x1p30,
                            (double)needed / 0x1p30);
     }
