@@ -225,7 +225,7 @@ void xb_opening_close(struct xb_opening *opening);
  * together. That is the time of all: lanes whose clock is of one device count from the earliest
  * start of any of them, and those of several devices start together, because their clocks cannot be
  * compared. Blocks. Each lane's timing is in lane->timing. With `held` no lane starts before all
- * are enqueued.
+ * are enqueued. A `submit` of NULL is that of each lane's mode.
  */
 enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *submit,
                                  uint64_t iterations, bool held, double *seconds,

@@ -148,7 +148,9 @@ enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *
         backend->range_push("sample");
     while (status == XB_OK && begun < measurement->lane_count) {
         struct xb_lane *lane = &measurement->lanes[begun++];
-        status = xb_sampler_begin(&lane->sampler, submit, iterations, held, &lane->timing, error);
+        status = xb_sampler_begin(&lane->sampler,
+                                  submit != NULL ? submit : lane->context.test->mode->submit,
+                                  iterations, held, &lane->timing, error);
     }
     if (held)
         started = xb_clock_now();
