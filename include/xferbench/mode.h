@@ -25,16 +25,22 @@ enum xb_direction {
 };
 #define XB_DIRECTIONS 4
 
-/* "h2d", "d2h", "d2d", "bidir". */
+/* "h2d", "d2h", "d2d", "bidir"; "mixed" for 0, which the sum of a set of transfers has. */
 const char *xb_direction_name(enum xb_direction direction);
 
 #define XB_NO_PEER (-1)
 
 /* What pairs that run at the same time have in common: the device where all begin, or all end, or
- * nothing. */
-enum xb_group { XB_GROUP_NONE, XB_GROUP_ONE_TO_ALL, XB_GROUP_ALL_TO_ONE, XB_GROUP_ALL_TO_ALL };
+ * nothing. Or a set of transfers, each of its own mode and size (--transfer). */
+enum xb_group {
+    XB_GROUP_NONE,
+    XB_GROUP_ONE_TO_ALL,
+    XB_GROUP_ALL_TO_ONE,
+    XB_GROUP_ALL_TO_ALL,
+    XB_GROUP_SET
+};
 
-/* "one-to-all", "all-to-one", "all-to-all"; NULL for none. */
+/* "one-to-all", "all-to-one", "all-to-all"; NULL for none and for a set. */
 const char *xb_group_name(enum xb_group group);
 
 /* What a case has of a parameter of its mode (struct xb_parameter). */
@@ -62,7 +68,8 @@ struct xb_case {
      * of pairs has the device that they have in common, if any. */
     bool simultaneous;
     bool sum;
-    enum xb_group group; /* of pairs that run at the same time */
+    enum xb_group group; /* of what runs at the same time */
+    unsigned transfer;   /* which of a set it is, from 1; else 0 */
     /* The NUMA node that --numa names for its host memory and the threads that work on it. Without
      * one both are near the device. A case without host memory has none. */
     bool has_node;
@@ -260,6 +267,11 @@ struct xb_mode {
     /* The option whose words are this mode's variants; NULL: one variant, named `variant`. */
     const struct xb_option *variant_option;
     const char *variant;
+    /* The variants with which it makes one of a set of transfers (--transfer); NULL: it makes none
+     * so. One mode does for each kind of ends. */
+    struct {
+        const char *by_engine, *by_kernel;
+    } transfers;
     /* What people call its variants, where mode and word together do not say it. */
     const struct xb_variant_name *names;
     const struct xb_option *const *options; /* rows of its own, and */

@@ -60,7 +60,7 @@ static struct xb_value *find_value(const struct xb_config *config, int code)
 static enum xb_status check_word(struct xb_value *value, const char *word, struct xb_error *error)
 {
     const struct xb_option *option = value->option;
-    if (xb_word_is_in(&value->words, word))
+    if (xb_word_is_in(&value->words, word) && !option->repeats)
         return XB_FAIL(error, XB_ERR_USAGE, "--%s: \"%.80s\" is named twice; name it once",
                        option->name, word);
     if (option->choices == NULL)

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/terminal.h"
+#include "measure/plan/case.h"
 #include "measure/plan/planning.h"
 #include "record/making.h"
 
@@ -114,11 +115,25 @@ static void keep_device(struct xb_record *record, const struct xb_run *run,
 
 /* ---- cases ---- */
 
-static void keep_parameters(struct xb_record *record, const struct xb_case *test,
-                            struct xb_record_case *kept)
+/* "host > gpu:0 1 GiB, gpu:0 > gpu:1 1 GiB": all transfers of a set, of which `sum` is the sum. */
+static const char *name_set(struct xb_record *record, const struct xb_run *run,
+                            const struct xb_result *sum)
 {
+    const char *all = "";
+    char text[XB_CASE_PLACE_TEXT];
+    for (size_t i = 1; i < xb_run_rows_of(run, (size_t)(sum - run->results)); i++)
+        all = xb_arena_print(&record->texts, "%s%s%s", all, i > 1 ? ", " : "",
+                             xb_case_transfer_text(&sum[i].test, text));
+    return all;
+}
+
+static void keep_parameters(struct xb_record *record, const struct xb_run *run,
+                            const struct xb_result *result, struct xb_record_case *kept)
+{
+    const struct xb_case *test = &result->test;
+    char text[XB_CASE_PLACE_TEXT];
     struct xb_record_fact *facts =
-        xb_arena_new(&record->texts, (test->setting_count + 2) * sizeof *facts);
+        xb_arena_new(&record->texts, (test->setting_count + 3) * sizeof *facts);
     size_t count = test->setting_count;
     for (size_t i = 0; i < test->setting_count; i++) {
         const struct xb_setting *setting = &test->settings[i];
@@ -130,9 +145,21 @@ static void keep_parameters(struct xb_record *record, const struct xb_case *test
             .is_text = setting->word != NULL,
         };
     }
-    if (test->group != XB_GROUP_NONE)
+    if (test->group == XB_GROUP_SET)
+        facts[count++] = (struct xb_record_fact){
+            .name = XB_RECORD_SET,
+            .value = test->sum ? name_set(record, run, result)
+                               : xb_record_parameter(kept - 1, XB_RECORD_SET),
+            .is_text = true};
+    else if (test->group != XB_GROUP_NONE)
         facts[count++] = (struct xb_record_fact){
             .name = XB_RECORD_GROUP, .value = xb_group_name(test->group), .is_text = true};
+    if (test->transfer > 0)
+        facts[count++] = (struct xb_record_fact){
+            .name = XB_RECORD_TRANSFER,
+            .value = xb_arena_print(&record->texts, "%u: %s", test->transfer,
+                                    xb_case_transfer_text(test, text)),
+            .is_text = true};
     if (test->has_node)
         facts[count++] = (struct xb_record_fact){
             .name = XB_RECORD_NUMA, .value = xb_arena_print(&record->texts, "%u", test->node)};
@@ -166,7 +193,7 @@ static void keep_cases(struct xb_record *record, const struct xb_run *run)
             .simultaneous = test->simultaneous || test->sum,
             .rows = xb_arena_new(&record->texts, sizeof *kept->rows),
         };
-        keep_parameters(record, test, kept);
+        keep_parameters(record, run, result, kept);
         for (size_t k = 0; !test->sum && k < process->device_count; k++)
             if (process->devices[k].index == test->device && process->devices[k].ceiling.known)
                 ceiling = &process->devices[k].ceiling;

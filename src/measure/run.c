@@ -43,8 +43,9 @@ size_t xb_run_rows_of(const struct xb_run *run, size_t first)
 const char *xb_run_cannot(const struct xb_run *run, size_t first, size_t count)
 {
     const struct xb_result *results = &run->results[first];
-    if (results->test.mode->pairs && run->backend->peer_info == NULL)
-        return "this backend has no copies between devices";
+    for (size_t i = 0; i < count; i++)
+        if (results[i].test.mode->pairs && run->backend->peer_info == NULL)
+            return "this backend has no copies between devices";
     if (results->test.group != XB_GROUP_NONE && count < 3)
         return "pairs at the same time: needs two of them; only one is here or selected";
     if (results->test.mode->pairs && results->test.peer == XB_NO_PEER && !results->test.sum)

@@ -51,7 +51,7 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     uint64_t bytes = context->test->bytes;
     if (state->by_kernel)
         return backend->queue_kernel_copy(queue, state->target, 0, state->source, 0, bytes,
-                                          XB_ACCESS_SEQUENTIAL, 1, error);
+                                          XB_ACCESS_SEQUENTIAL, context->kernels_together, error);
     return backend->queue_copy(queue, state->target, 0, state->source, 0, bytes, error);
 }
 
@@ -86,6 +86,7 @@ const struct xb_mode xb_mode_local = {
              "PyTorch: tensor.clone().",
     XB_ALL_BY_DEFAULT(XB_D2D),
     .variant_option = &xb_option_by,
+    .transfers = {.by_engine = "engine", .by_kernel = "kernel"},
     .names = XB_NAMES({"engine", "local copy"}, {"kernel", "local, by a kernel"}),
     .options = XB_OPTIONS(&xb_option_by),
     .reading = XB_READING({.label = "local", .code = "XB-LOCAL", .say = xb_local_say}),

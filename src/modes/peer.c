@@ -311,6 +311,7 @@ const struct xb_mode xb_mode_peer = {
     .simultaneous = true,
     .only_alone = "staged",
     .variant_option = &option_path,
+    .transfers = {.by_engine = "direct-write", .by_kernel = "direct-write"},
     .names = XB_NAMES({"direct-read", "peer, direct read"}, {"direct-write", "peer, direct write"},
                       {"staged", "peer, through the host"}),
     .options = XB_OPTIONS(&option_path, &xb_option_by, &xb_option_pairs, &xb_option_chunk),

@@ -80,6 +80,7 @@ const struct xb_mode xb_mode_pinned = {
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,
     .variant_option = &xb_option_host_memory,
+    .transfers = {.by_engine = "alloc"},
     .names = XB_NAMES({"registered", "pinned"}, {"alloc", "pinned, allocated"},
                       {"write-combined", "pinned, write-combined"}),
     .options = XB_OPTIONS(&xb_option_host_memory, &xb_option_host_offset, &xb_option_device_offset,

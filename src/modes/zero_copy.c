@@ -198,6 +198,7 @@ const struct xb_mode xb_mode_zero_copy = {
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,
     .variant_option = &xb_option_access,
+    .transfers = {.by_kernel = "sequential"},
     .names = XB_NAMES({"sequential", "zero-copy"}, {"strided", "zero-copy, strided"},
                       {"random", "zero-copy, random"}),
     .options = XB_OPTIONS(&xb_option_access, &option_passes, &option_in_place),

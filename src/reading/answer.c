@@ -211,7 +211,7 @@ void xb_reading_make_answer(struct xb_reading *reading)
 {
     const struct xb_record *record = reading->record;
     const struct xb_reading_list *list = reading->list;
-    const char *all = NULL; /* what is said of all devices at once */
+    const char *all = NULL; /* what is said of all devices or transfers at once */
     char subject[64];
     size_t same = 1; /* cases that are of the first one's mode */
     while (same < record->case_count &&
@@ -220,7 +220,8 @@ void xb_reading_make_answer(struct xb_reading *reading)
     const struct xb_mode *mode =
         same == record->case_count ? xb_mode_find(record->cases[0].mode) : NULL;
     for (size_t i = 0; all == NULL && i < list->count; i++)
-        if (strcmp(list->entries[i].code, xb_reading_together.code) == 0)
+        if (strcmp(list->entries[i].code, xb_reading_together.code) == 0 ||
+            strcmp(list->entries[i].code, xb_reading_set.code) == 0)
             all = list->entries[i].text;
     if (mode != NULL && ask(reading, mode, mode->answer)) {
         (void)xb_reading_subject(reading->list, &reading->entry, subject, sizeof subject);

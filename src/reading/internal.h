@@ -58,3 +58,7 @@ extern const struct xb_reading_line xb_reading_first[], xb_reading_last[];
 extern const struct xb_reading_line xb_reading_together;
 /* Says it of the largest sum of each kind. */
 void xb_reading_say_together(struct xb_reading *reading);
+
+/* The same about a set of transfers. */
+extern const struct xb_reading_line xb_reading_set;
+void xb_reading_say_set(struct xb_reading *reading);

@@ -120,6 +120,7 @@ void xb_reading_make(const struct xb_record *record, struct xb_reading_list *lis
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
         say_lines(&reading, (*mode)->name, (*mode)->reading);
     xb_reading_say_together(&reading);
+    xb_reading_say_set(&reading);
     say_lines(&reading, NULL, xb_reading_last);
     xb_reading_make_answer(&reading);
     free(reading.collected);

@@ -31,7 +31,8 @@ static bool is_usable_sum(const struct xb_reading *reading, const struct xb_reco
                           const void *argument)
 {
     (void)argument;
-    return xb_record_is_sum(test) && !xb_case_is_of_pairs(test) && xb_reading_usable(reading, test);
+    return xb_record_is_sum(test) && !xb_case_is_of_pairs(test) && !xb_case_is_of_a_set(test) &&
+           xb_reading_usable(reading, test);
 }
 
 static int by_kind(const struct xb_record_case *a, const struct xb_record_case *b,
@@ -104,6 +105,54 @@ void xb_reading_say_together(struct xb_reading *reading)
             xb_tell(reading,
                     " The copies overlapped for only {part} of the time, so this sum is too low.",
                     overlap);
+        xb_reading_keep(reading);
+    }
+}
+
+const struct xb_reading_line xb_reading_set = {.label = "transfers", .code = "XB-TRANSFERS"};
+
+/* "gpu:0 > gpu:1 1 GiB", without its number. */
+static const char *transfer_of(const struct xb_record_case *test)
+{
+    const char *text = xb_record_parameter(test, XB_RECORD_TRANSFER);
+    const char *behind = strstr(text, ": ");
+    return behind != NULL ? behind + 2 : text;
+}
+
+/* Which transfer of a set keeps the least of its speed, and which the most. */
+void xb_reading_say_set(struct xb_reading *reading)
+{
+    reading->bytes = 0; /* of all sizes */
+    XB_EACH_CASE (sum, reading->record) {
+        const struct xb_record_case *least = NULL, *most = NULL;
+        double low = (double)INFINITY, high = 0;
+        bool all_known = true;
+        size_t count = xb_case_is_of_a_set(sum) ? xb_group_size(reading->record, sum) : 0;
+        if (count == 0 || !xb_record_is_sum(sum) ||
+            !xb_reading_has(reading, sum, &xb_figure_bandwidth))
+            continue;
+        xb_reading_begin(reading, xb_reading_set.label, xb_reading_set.code, -1, 0);
+        xb_tell(reading, "{case}{whole:transfers} transfers at once move {rate=bandwidth} GB/s.",
+                sum, (double)count);
+        for (size_t i = 1; i <= count; i++) {
+            double share = share_of_alone(reading, &sum[i]);
+            char name[40];
+            snprintf(name, sizeof name, "share_of_alone_%zu", i);
+            all_known = all_known && share > 0;
+            if (!(share > 0))
+                continue;
+            xb_tell(reading, "{+share:*}{case}", share, name, &sum[i]);
+            least = share < low ? &sum[i] : least;
+            most = share > high ? &sum[i] : most;
+            low = fmin(low, share);
+            high = fmax(high, share);
+        }
+        reading->entry.is_fine = all_known && low >= KEEPS;
+        if (reading->entry.is_fine)
+            xb_tell(reading, " Each keeps its speed: {share} of what it has alone, or more.", low);
+        else if (least != NULL)
+            xb_tell(reading, " {text} keeps {share} of what it has alone[, {text} {share}].",
+                    transfer_of(least), low, most != least ? transfer_of(most) : NULL, high);
         xb_reading_keep(reading);
     }
 }

@@ -7,14 +7,14 @@
 
 const char *xb_group_name(enum xb_group group)
 {
-    static const char *const names[] = {NULL, "one-to-all", "all-to-one", "all-to-all"};
+    static const char *const names[] = {NULL, "one-to-all", "all-to-one", "all-to-all", NULL};
     return names[group];
 }
 
 const char *xb_direction_name(enum xb_direction direction)
 {
     static const char *const names[] = {
-        [XB_H2D] = "h2d", [XB_D2H] = "d2h", [XB_D2D] = "d2d", [XB_BIDIR] = "bidir"};
+        [0] = "mixed", [XB_H2D] = "h2d", [XB_D2H] = "d2h", [XB_D2D] = "d2d", [XB_BIDIR] = "bidir"};
     const char *name = (size_t)direction < sizeof names / sizeof names[0] ? names[direction] : NULL;
     return name != NULL ? name : "unknown";
 }

@@ -322,6 +322,9 @@ size_t xb_record_medians(const struct xb_record *record, const struct xb_record_
 
 /* The parameter of a case of pairs that ran at the same time (xb_group_name). */
 #define XB_RECORD_GROUP "group"
+/* Those of transfers that ran at the same time: all of the set, and of each which it is. */
+#define XB_RECORD_SET "set"
+#define XB_RECORD_TRANSFER "transfer"
 /* The parameter that names the NUMA node of a case's host memory; else that is near the device. */
 #define XB_RECORD_NUMA "numa"
 

@@ -8,15 +8,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool xb_case_is_of_a_set(const struct xb_record_case *test)
+{
+    return xb_record_parameter(test, XB_RECORD_SET)[0] != '\0';
+}
+
 bool xb_case_is_of_pairs(const struct xb_record_case *test)
 {
-    return test->peer >= 0 || xb_record_parameter(test, XB_RECORD_GROUP)[0] != '\0';
+    return !xb_case_is_of_a_set(test) &&
+           (test->peer >= 0 || xb_record_parameter(test, XB_RECORD_GROUP)[0] != '\0');
+}
+
+/* Whether both ran at the same time, if they stand side by side. */
+static bool are_together(const struct xb_record_case *a, const struct xb_record_case *b)
+{
+    return xb_case_is_of_a_set(a) ? strcmp(xb_record_parameter(a, XB_RECORD_SET),
+                                           xb_record_parameter(b, XB_RECORD_SET)) == 0
+                                  : xb_cases_order(a, b, XB_BUT_DEVICES) == 0;
 }
 
 /* Whether the case belongs to the sum that stands before it. */
 static bool is_member(const struct xb_record_case *sum, const struct xb_record_case *test)
 {
-    return !xb_record_is_sum(test) && xb_cases_order(sum, test, XB_BUT_DEVICES) == 0;
+    return !xb_record_is_sum(test) && are_together(sum, test);
 }
 
 size_t xb_group_size(const struct xb_record *record, const struct xb_record_case *test)
@@ -27,8 +41,7 @@ size_t xb_group_size(const struct xb_record *record, const struct xb_record_case
         return 0;
     while (first > least && is_member(test, &record->cases[first]))
         first--;
-    if (!xb_record_is_sum(&record->cases[first]) ||
-        xb_cases_order(&record->cases[first], test, XB_BUT_DEVICES) != 0)
+    if (!xb_record_is_sum(&record->cases[first]) || !are_together(&record->cases[first], test))
         return 0;
     size_t end = first + 1;
     while (end < record->case_count && is_member(test, &record->cases[end]))
@@ -106,7 +119,9 @@ const char *xb_direction_words(const struct xb_record_case *test)
         return "back to the host";
     if (strcmp(test->direction, "bidir") == 0)
         return "both ways";
-    return xb_case_is_of_pairs(test) ? "one way" : "within the GPU";
+    if (strcmp(test->direction, "mixed") == 0)
+        return "several ways";
+    return test->peer >= 0 || xb_case_is_of_pairs(test) ? "one way" : "within the GPU";
 }
 
 /* The option that the mode declares as this parameter; NULL for none, or for an unknown mode. */

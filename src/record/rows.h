@@ -7,7 +7,10 @@
 /* Cases of devices or pairs that ran at the same time stand side by side in a record: first the
  * case of all of them together, their sum (xb_record_is_sum), then one of each. */
 
-/* Whether it is of a pair of devices, or the sum of pairs. */
+/* Whether it is of a set of transfers (--transfer), or their sum. */
+bool xb_case_is_of_a_set(const struct xb_record_case *test);
+
+/* Whether it is of a pair of devices, or the sum of pairs; none of a set is. */
 bool xb_case_is_of_pairs(const struct xb_record_case *test);
 
 /* Whether it stands in a matrix of pairs: every pair does, and the sum of pairs that are there. */

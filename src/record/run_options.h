@@ -7,7 +7,7 @@
 struct xb_run_options {
     /* They were read from this, with the modes' own rows; for xb_config_get. Owns their texts. */
     const struct xb_config *config;
-    struct xb_word_list mode, direction, device, numa;
+    struct xb_word_list mode, direction, device, numa, transfer;
     const char *direction_text; /* as it was written */
     struct xb_numbers size;
     bool device_given, size_given;
@@ -17,5 +17,5 @@ struct xb_run_options {
     uint64_t processes;
     const char *backend;
     /* NULL: not wanted */
-    const char *start_at, *interleave, *json, *json_lines, *baseline_json, *csv, *trace;
+    const char *transfers, *start_at, *interleave, *json, *json_lines, *baseline_json, *csv, *trace;
 };

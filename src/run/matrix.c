@@ -36,7 +36,8 @@ struct matrix {
 
 static bool is_of_a_node(const struct xb_record_case *test)
 {
-    return xb_record_case_node(test) >= 0 && test->peer < 0 && !xb_case_is_in_grid(test);
+    return xb_record_case_node(test) >= 0 && test->peer < 0 && !xb_case_is_in_grid(test) &&
+           !xb_case_is_of_a_set(test);
 }
 
 static int by_matrix(const struct xb_record_case *a, const struct xb_record_case *b,

@@ -88,6 +88,16 @@ static const struct xb_option option_simultaneous = {
     .help = "After each device alone, measure all named devices at the same time: each, their "
             "sum, and each one's share of its rate alone. Of pairs: those that begin at one "
             "device, those that end there, then all."};
+static const struct xb_option option_transfer = {
+    XB_CHOICE("transfer", "'END > END SIZE'"), .repeats = true,
+    .help = "Measure a set of transfers of your own, each alone and then all at the same time. An "
+            "END is host (near the GPU), host:N (a NUMA node) or gpu:N; SIZE is as in --size; 'by "
+            "kernel' behind it takes kernels in place of copy engines. Give it once for each: "
+            "--transfer 'host > gpu:0 1G' --transfer 'gpu:0 > gpu:1 1G by kernel'.",
+    .selects = true};
+static const struct xb_option option_transfers = {
+    XB_FILE("transfers", "FILE"),
+    .help = "The same from a file, one transfer a line; # begins a comment.", .selects = true};
 static const struct xb_option option_quick = {
     XB_FLAG("quick"),
     .help = "Short for --time-limit 100ms --size 64M, where these are not given: every mode on "
@@ -221,7 +231,8 @@ static const struct xb_option_field *const fields = XB_FIELDS(
     BIND(direction_text, &option_direction), BIND(device, &option_device),
     BIND_WHETHER(device_given, &option_device), BIND(numa, &option_numa), BIND(size, &option_size),
     BIND_WHETHER(size_given, &option_size), BIND(latency, &option_latency),
-    BIND(simultaneous, &option_simultaneous), BIND(dry_run, &option_dry_run),
+    BIND(simultaneous, &option_simultaneous), BIND(transfer, &option_transfer),
+    BIND(transfers, &option_transfers), BIND(dry_run, &option_dry_run),
     BIND(timeline, &option_timeline), BIND(quiet, &option_quiet),
     BIND(time_limit, &option_time_limit), BIND(warm_up, &option_warm_up),
     BIND(deadline, &xb_option_deadline), BIND(samples, &option_samples),
@@ -238,14 +249,15 @@ struct xb_run_options xb_run_options_of(const struct xb_config *config)
 }
 
 static const struct xb_option *const own_rows[] = {
-    &option_mode,       &option_size,       &option_direction,     &option_device,
-    &option_numa,       &xb_option_backend, &option_latency,       &option_simultaneous,
-    &option_time_limit, &option_warm_up,    &option_samples,       &option_processes,
-    &option_interleave, &option_quick,      &xb_option_deadline,   &xb_option_start_at,
-    &option_dry_run,    &option_json,       &xb_option_json_lines, &option_baseline_json,
-    &option_csv,        &option_trace,      &option_timeline,      &option_quiet,
-    &xb_option_format,  &xb_option_columns, &xb_option_reading,    &xb_option_verbose,
-    &xb_option_help,    &xb_option_color,   &xb_option_version};
+    &option_mode,          &option_size,          &option_direction,  &option_device,
+    &option_numa,          &xb_option_backend,    &option_latency,    &option_simultaneous,
+    &option_transfer,      &option_transfers,     &option_time_limit, &option_warm_up,
+    &option_samples,       &option_processes,     &option_interleave, &option_quick,
+    &xb_option_deadline,   &xb_option_start_at,   &option_dry_run,    &option_json,
+    &xb_option_json_lines, &option_baseline_json, &option_csv,        &option_trace,
+    &option_timeline,      &option_quiet,         &xb_option_format,  &xb_option_columns,
+    &xb_option_reading,    &xb_option_verbose,    &xb_option_help,    &xb_option_color,
+    &xb_option_version};
 
 const struct xb_option *const *xb_run_rows(void)
 {

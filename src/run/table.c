@@ -386,22 +386,61 @@ static void print_rows(FILE *stream, const struct xb_record *record, enum xb_row
     xb_table_free(table);
 }
 
+/* A set of transfers: what each has beside the others, and alone; then all of them. */
+static void print_set(FILE *stream, const struct xb_record *record)
+{
+    static const struct xb_table_column titles[] = {{.title = "TRANSFERS AT ONCE"},
+                                                    {.title = "GB/s", .is_right = true},
+                                                    {.title = "ALONE", .is_right = true},
+                                                    {.title = "KEEPS", .is_right = true}};
+    const struct column *main = columns;
+    struct xb_table *table = xb_table_new();
+    while (main->content != MAIN)
+        main++;
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
+        xb_table_add_column(table, &titles[i]);
+    for (int sums = 0; sums < 2; sums++)
+        XB_EACH_CASE (test, record) {
+            char cell[CELL];
+            if (!xb_case_is_of_a_set(test) || xb_record_is_sum(test) != sums)
+                continue;
+            double share = xb_record_median(record, test, xb_figure_share_of_alone.name);
+            double alone = xb_record_median(record, test, xb_figure_bandwidth.name) / share / 1e9;
+            fill_cell(main, NULL, record, test, cell);
+            xb_table_row(table);
+            xb_table_cell(table, XB_COLOUR_NONE, "%s",
+                          sums ? "all" : xb_record_parameter(test, XB_RECORD_TRANSFER));
+            xb_table_cell(table, XB_COLOUR_NONE, "%s", cell);
+            bool has_share = isfinite(share);
+            snprintf(cell, CELL, "%.0f %%", 100 * share);
+            xb_table_cell(table, XB_COLOUR_NONE, "%s", has_share ? XB_DECIMAL_TEXT(alone) : "");
+            xb_table_cell(table, XB_COLOUR_NONE, "%s", has_share ? cell : "");
+        }
+    xb_table_print(stream, table, &(struct xb_table_look){.elsewhere = "JSON and CSV have all"});
+    xb_table_free(table);
+}
+
 /* Prints bars, and tables of what they cannot show; or, for `all`, every row with every column, and
  * the curves of sweeps. */
 static void print_results(FILE *stream, const struct xb_record *record, bool all)
 {
-    bool has_alone = false, has_together = false;
+    bool has_alone = false, has_together = false, has_set = false;
     size_t not_run = 0, most = 0; /* devices at the same time, between themselves and the host */
     XB_EACH_CASE (test, record) {
         size_t devices = xb_case_is_of_pairs(test) ? 0 : xb_group_size(record, test);
         bool has_row = xb_table_has_row(record, test);
         has_alone = has_alone || (has_row && !test->simultaneous);
         has_together = has_together || (has_row && test->simultaneous);
+        has_set = has_set || (has_row && xb_case_is_of_a_set(test));
         most = devices > most ? devices : most;
         not_run += xb_case_was_not_run(record, test);
     }
     if (not_run > 0 && not_run == record->case_count) {
         fputs("Nothing was measured.\n", stream);
+        return;
+    }
+    if (!all && has_set) {
+        print_set(stream, record);
         return;
     }
     if (!all)
@@ -411,7 +450,9 @@ static void print_results(FILE *stream, const struct xb_record *record, bool all
     xb_grids_print(stream, record);
     if (has_together) {
         fputs(!all || has_alone ? "\n" : "", stream);
-        if (most > 1)
+        if (has_set)
+            xb_heading_print(stream, XB_COLOUR_TITLE, "Transfers at the same time");
+        else if (most > 1)
             xb_heading_print(stream, XB_COLOUR_TITLE, "%zu GPUs at the same time", most);
         else
             xb_heading_print(stream, XB_COLOUR_TITLE, "GPUs at the same time");

@@ -31,20 +31,20 @@ struct runner {
 /* ---- memory ---- */
 
 /* Checks that the memory which these rows take together is there now, before any is allocated, on
- * `count` devices. What workspaces keep counts as free. */
-static enum xb_status check_memory(const struct xb_result *rows, size_t row_count,
-                                   const struct opened *opened, size_t count,
+ * so many devices. What workspaces keep counts as free. */
+static enum xb_status check_memory(const struct xb_result *rows, size_t count,
+                                   const struct opened *opened, size_t device_count,
                                    struct xb_error *error)
 {
     uint64_t host_bytes = 0, kept = 0;
-    for (size_t k = 0; k < row_count; k++)
+    for (size_t k = 0; k < count; k++)
         if (!rows[k].test.sum)
             host_bytes = xb_sum(host_bytes, xb_case_needs(&rows[k].test).host_bytes);
-    for (size_t i = 0; i < count; i++, opened++) {
+    for (size_t i = 0; i < device_count; i++, opened++) {
         struct xb_device *device = opened->device;
         uint64_t needed = 0, free_bytes = 0;
         bool is_needed = false;
-        for (size_t k = 0; device != NULL && k < row_count; k++) {
+        for (size_t k = 0; device != NULL && k < count; k++) {
             if (!xb_case_concerns(&rows[k].test, device->info.index))
                 continue;
             needed = xb_sum(needed, xb_case_needs(&rows[k].test).device_bytes);
@@ -105,7 +105,8 @@ static enum xb_status open_device(struct runner *runner, size_t position,
     }
     opened->device = opening->device;
     where->info = opened->device->info; /* an open device tells more of itself */
-    if (opened->workspace != NULL && !xb_case_same_node(&opened->workspace_for, test))
+    if (opened->workspace != NULL && (!xb_case_same_node(&opened->workspace_for, test) ||
+                                      test->group == XB_GROUP_SET)) /* is of several nodes */
         close_workspace(opened);
     opened->workspace_for = *test;
     if (opened->workspace != NULL)

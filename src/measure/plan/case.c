@@ -155,12 +155,35 @@ const char *xb_case_settings_text(const struct xb_case *test, char *text, size_t
     return text;
 }
 
+bool xb_case_is_by_kernel(const struct xb_case *test)
+{
+    return test->mode->capabilities != NULL &&
+           (test->mode->capabilities(test) & XB_CAP_KERNELS) != 0;
+}
+
+const char *xb_case_transfer_text(const struct xb_case *test, char *text)
+{
+    const unsigned peer = test->peer != XB_NO_PEER ? (unsigned)test->peer : test->device;
+    char host[24] = "host", from[24], to[24], bytes[32];
+    if (test->has_node)
+        snprintf(host, sizeof host, "host:%u", test->node);
+    snprintf(from, sizeof from, "gpu:%u", test->device);
+    snprintf(to, sizeof to, "gpu:%u", test->direction == XB_H2D ? test->device : peer);
+    snprintf(text, XB_CASE_PLACE_TEXT, "%s > %s %s%s", test->direction == XB_H2D ? host : from,
+             test->direction == XB_D2H ? host : to, xb_size_format(test->bytes, bytes, 32),
+             xb_case_is_by_kernel(test) ? " by kernel" : "");
+    return text;
+}
+
 const char *xb_case_place_text(const struct xb_case *test, char *text)
 {
-    char node[32] = "";
+    char node[32] = "", transfer[XB_CASE_PLACE_TEXT];
     if (test->has_node)
         snprintf(node, sizeof node, ", NUMA node %u", test->node);
-    if (test->peer != XB_NO_PEER)
+    if (test->transfer > 0)
+        snprintf(text, XB_CASE_PLACE_TEXT, "transfer %u: %.80s", test->transfer,
+                 xb_case_transfer_text(test, transfer));
+    else if (test->peer != XB_NO_PEER)
         snprintf(text, XB_CASE_PLACE_TEXT, "device %u to %d%s", test->device, test->peer, node);
     else if (test->group == XB_GROUP_ONE_TO_ALL)
         snprintf(text, XB_CASE_PLACE_TEXT, "device %u to all others%s", test->device, node);

@@ -21,6 +21,9 @@ struct xb_needs {
 };
 struct xb_needs xb_case_needs(const struct xb_case *test);
 
+/* Whether kernels of the device make its copies, or a part of them. */
+bool xb_case_is_by_kernel(const struct xb_case *test);
+
 /* Whether it uses the device of that index; a sum uses none. */
 bool xb_case_concerns(const struct xb_case *test, unsigned index);
 
@@ -42,9 +45,14 @@ bool xb_case_same_path(const struct xb_case *a, const struct xb_case *b);
  * saying; "" for none. */
 const char *xb_case_settings_text(const struct xb_case *test, char *text, size_t size);
 
-#define XB_CASE_PLACE_TEXT 80 /* room for xb_case_place_text's text */
+#define XB_CASE_PLACE_TEXT 96 /* room for xb_case_place_text's and xb_case_transfer_text's texts   \
+                               */
 
-/* "device 0", "device 0 to 1, NUMA node 1", "at the same time". */
+/* "host:0 > gpu:0 1 GiB", "gpu:0 > gpu:1 256 MiB by kernel": as --transfer has it. */
+const char *xb_case_transfer_text(const struct xb_case *test, char *text);
+
+/* "device 0", "device 0 to 1, NUMA node 1", "at the same time", "transfer 2: gpu:0 > gpu:1 1 GiB".
+ */
 const char *xb_case_place_text(const struct xb_case *test, char *text);
 
 /* "pinned registered h2d 1 GiB device 0", and before the direction what xb_case_settings_text says.

@@ -240,6 +240,8 @@ static enum xb_status find_device(const struct xb_run *run, const char *option, 
 /* Makes the device one of the run's, if it is not yet. */
 static enum xb_status add_device(struct xb_run *run, unsigned index, struct xb_error *error)
 {
+    if (run->devices == NULL)
+        run->devices = xb_new(XB_RUN_DEVICES + 1, sizeof *run->devices);
     struct xb_run_device *device = &run->devices[run->device_count];
     for (size_t i = 0; i < run->device_count; i++)
         if (run->devices[i].info.index == index)
@@ -314,7 +316,6 @@ enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool pairs,
     if (run->probe.device_count > XB_RUN_DEVICES)
         return XB_FAIL(error, XB_ERR_USAGE, "there are %u devices, and a run takes at most %d",
                        run->probe.device_count, XB_RUN_DEVICES);
-    run->devices = xb_new(XB_RUN_DEVICES + 1, sizeof *run->devices);
     for (unsigned i = 0; all && i < run->probe.device_count; i++)
         choice->devices[choice->device_count++] = i;
     for (size_t i = 0; !all && i < asked->device.count; i++) {
@@ -343,8 +344,26 @@ unsigned xb_mode_host_directions(const struct xb_mode *mode, unsigned directions
     return mode->pairs ? 0 : directions & ~(unsigned)XB_D2D;
 }
 
-static enum xb_status add_node(const struct xb_node_choice *all, const char *word,
-                               struct xb_node_choice *choice, struct xb_error *error)
+/* Lists those with memory that this process may use. `option` asks for it. */
+static enum xb_status list_nodes(const char *option, struct xb_node_choice *all,
+                                 struct xb_error *error)
+{
+    struct xb_topology *topology = NULL;
+    if (xb_is_left_out("hwloc"))
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "%s needs hwloc, which is not in this build; leave it out", option);
+    XB_TRY(xb_topology_open(&topology, error));
+    for (int node = -1;
+         all->count < XB_NODES && (node = xb_topology_next_node(topology, node)) >= 0;)
+        all->nodes[all->count++] = (unsigned)node;
+    xb_topology_close(topology);
+    return XB_OK;
+}
+
+/* `option` names the node. */
+static enum xb_status add_node(const struct xb_node_choice *all, const char *option,
+                               const char *word, struct xb_node_choice *choice,
+                               struct xb_error *error)
 {
     struct xb_words there = {.length = 0};
     unsigned node = 0;
@@ -352,15 +371,15 @@ static enum xb_status add_node(const struct xb_node_choice *all, const char *wor
         xb_words_add(&there, "%s%u", i > 0 ? ", " : "", all->nodes[i]);
     if (!read_number(word, &node))
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "--numa: '%s' is no NUMA node; take near, all, or numbers of: %s", word,
+                       "%s: '%s' is no NUMA node; take near, all, or numbers of: %s", option, word,
                        there.text);
     if (!is_listed(all->nodes, all->count, node))
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "--numa: there is no NUMA node %u with memory that this process may use; "
+                       "%s: there is no NUMA node %u with memory that this process may use; "
                        "there are: %s",
-                       node, there.text);
+                       option, node, there.text);
     if (is_listed(choice->nodes, choice->count, node))
-        return XB_FAIL(error, XB_ERR_USAGE, "--numa: node %u is named twice", node);
+        return XB_FAIL(error, XB_ERR_USAGE, "%s: node %u is named twice", option, node);
     choice->nodes[choice->count++] = node;
     return XB_OK;
 }
@@ -370,13 +389,10 @@ enum xb_status xb_node_choose(const struct xb_run_options *asked,
                               struct xb_error *error)
 {
     const struct xb_word_list *words = &asked->numa;
-    struct xb_topology *topology = NULL;
-    struct xb_node_choice all = {.count = 0}; /* with memory that this process may use */
+    struct xb_node_choice all = {.count = 0};
     if (words->count == 1 && strcmp(words->items[0], "near") == 0)
         return XB_OK;
-    if (xb_is_left_out("hwloc"))
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--numa needs hwloc, which is not in this build; leave it out");
+    XB_TRY(list_nodes("--numa", &all, error));
     XB_TRY(refuse_beside_others("numa", "near,all", words, error));
     bool has_effect = false; /* a mode has host memory: else it would be ignored in silence */
     for (size_t m = 0; m < modes->count; m++)
@@ -385,16 +401,38 @@ enum xb_status xb_node_choose(const struct xb_run_options *asked,
     if (!has_effect)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--numa has no effect on the chosen modes: they use no host memory");
-    XB_TRY(xb_topology_open(&topology, error));
-    for (int node = -1;
-         all.count < XB_NODES && (node = xb_topology_next_node(topology, node)) >= 0;)
-        all.nodes[all.count++] = (unsigned)node;
-    xb_topology_close(topology);
     if (strcmp(words->items[0], "all") == 0) {
         *choice = all;
         return XB_OK;
     }
     for (size_t i = 0; i < words->count; i++)
-        XB_TRY(add_node(&all, words->items[i], choice, error));
+        XB_TRY(add_node(&all, "--numa", words->items[i], choice, error));
     return XB_OK;
+}
+
+/* ---- a set of transfers ---- */
+
+/* Makes the device of that number one of the run's. */
+static enum xb_status take_device(struct xb_run *run, unsigned number, struct xb_error *error)
+{
+    char word[16];
+    snprintf(word, sizeof word, "%u", number);
+    return number < run->probe.device_count && number < XB_RUN_DEVICES
+               ? add_device(run, number, error)
+               : no_device(run, "transfer", word, error);
+}
+
+enum xb_status xb_set_choose(struct xb_run *run, const struct xb_case *transfer,
+                             struct xb_error *error)
+{
+    struct xb_node_choice all = {.count = 0}, chosen = {.count = 0};
+    char word[16];
+    snprintf(word, sizeof word, "%u", transfer->node);
+    XB_TRY(take_device(run, transfer->device, error));
+    if (transfer->peer != XB_NO_PEER)
+        XB_TRY(take_device(run, (unsigned)transfer->peer, error));
+    if (!transfer->has_node)
+        return XB_OK;
+    XB_TRY(list_nodes("--transfer", &all, error));
+    return add_node(&all, "--transfer", word, &chosen, error);
 }

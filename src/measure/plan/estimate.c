@@ -94,10 +94,16 @@ static double between(const struct xb_run *run, double least, double most)
 struct xb_duration_guess xb_estimate_case(const struct xb_run *run, size_t first, size_t count)
 {
     struct xb_error error;
-    const struct xb_case *lane = &run->results[first + run->results[first].test.sum].test;
+    double least = 0, most = 0; /* of the longest lane */
     if (xb_estimate_skips(run, first, count, &error) != NULL)
         return (struct xb_duration_guess){.least = 0};
-    double least = seconds_of(run, lane, false), most = seconds_of(run, lane, true);
+    for (size_t i = first; i < first + count; i++) {
+        const struct xb_case *lane = &run->results[i].test;
+        if (lane->sum)
+            continue;
+        least = fmax(least, seconds_of(run, lane, false));
+        most = fmax(most, seconds_of(run, lane, true));
+    }
     return (struct xb_duration_guess){
         .least = least, .likely = between(run, least, most), .most = most};
 }
@@ -123,7 +129,8 @@ struct xb_estimate xb_estimate_run(const struct xb_run *run)
     struct xb_estimate estimate = {.rows = run->case_count};
     uint64_t largest = 0; /* the size of the largest case */
     for (size_t i = 0; i < run->case_count; i++)
-        largest = run->results[i].test.bytes > largest ? run->results[i].test.bytes : largest;
+        if (!run->results[i].test.sum && run->results[i].test.bytes > largest)
+            largest = run->results[i].test.bytes;
     for (size_t first = 0, count; first < run->case_count; first += count) {
         count = xb_run_rows_of(run, first);
         struct xb_duration_guess one = xb_estimate_case(run, first, count);
@@ -136,10 +143,11 @@ struct xb_estimate xb_estimate_run(const struct xb_run *run)
         uint64_t host = 0, devices[XB_RUN_DEVICES] = {0};
         for (size_t i = first; i < first + count; i++) {
             const struct xb_case *test = &run->results[i].test;
+            if (test->sum)
+                continue;
             const struct xb_needs needs = xb_case_needs(test);
             uint64_t others = times(test->bytes, placements_of(run, test) - 1);
-            if (!test->sum)
-                host = xb_sum(host, allocated(test, xb_sum(needs.host_bytes, others), largest));
+            host = xb_sum(host, allocated(test, xb_sum(needs.host_bytes, others), largest));
             for (size_t d = 0; d < run->device_count; d++)
                 if (xb_case_concerns(test, run->devices[d].info.index))
                     devices[d] = xb_sum(devices[d], allocated(test, needs.device_bytes, largest));

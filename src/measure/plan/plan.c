@@ -237,6 +237,46 @@ static enum xb_status add_pairs(struct planning *plan, const struct xb_mode *mod
     return none.mode != NULL && run->case_count == before ? add_case(plan, none, error) : XB_OK;
 }
 
+/* ---- a set of transfers ---- */
+
+/* Adds the transfers: each alone, of those that are alike one, then all at the same time: the row
+ * of all, then one a transfer. */
+static enum xb_status add_set(struct planning *plan, struct xb_error *error)
+{
+    struct xb_run *run = plan->run;
+    struct xb_case sum = {.mode = &xb_mode_set,
+                          .variant = xb_mode_set.variant,
+                          .peer = XB_NO_PEER,
+                          .simultaneous = true,
+                          .sum = true,
+                          .group = XB_GROUP_SET,
+                          .asked = plan->asked};
+    for (size_t i = 0; i < plan->kind_count; i++)
+        XB_TRY(xb_set_choose(run, &plan->kinds[i], error));
+    for (size_t i = 0; i < plan->kind_count; i++) {
+        const struct xb_case *one = &plan->kinds[i];
+        bool is_there = false;
+        for (size_t k = 0; !is_there && k < run->case_count; k++)
+            is_there = xb_case_same_path(&run->results[k].test, one) &&
+                       xb_case_alike(&run->results[k].test, one);
+        if (!is_there)
+            XB_TRY(add_case(plan, *one, error));
+        sum.bytes = xb_sum(sum.bytes, one->bytes);
+    }
+    if (plan->kind_count < 2)
+        return XB_OK;
+    sum.device = plan->kinds[0].device;
+    XB_TRY(add_case(plan, sum, error));
+    for (size_t i = 0; i < plan->kind_count; i++) {
+        struct xb_case *one = &plan->kinds[i];
+        one->simultaneous = true;
+        one->group = XB_GROUP_SET;
+        one->transfer = (unsigned)i + 1;
+        XB_TRY(add_case(plan, *one, error));
+    }
+    return XB_OK;
+}
+
 /* ---- memory ---- */
 
 /* `reach` ends the sentence: what bounds the memory, and what to do about it. */
@@ -274,6 +314,8 @@ static enum xb_status check_size(const struct xb_run *run, const struct xb_case 
  * not known yet, and without pairs their cases are skipped: these are not checked. */
 static enum xb_status choose(struct planning *plan, struct xb_error *error)
 {
+    if (xb_set_is_asked(plan->asked))
+        return xb_set_read(plan->asked, &plan->kinds, &plan->kind_count, error);
     XB_TRY(xb_mode_choose(plan->asked, &plan->modes, error));
     XB_TRY(xb_node_choose(plan->asked, &plan->modes, &plan->nodes, error));
     XB_TRY(xb_host_memory_available(&plan->available, error));
@@ -316,6 +358,8 @@ static enum xb_status fill(struct planning *plan, struct xb_error *error)
 {
     bool wants[2] = {false, false}; /* cases of single devices, and of pairs */
     XB_TRY(choose(plan, error));
+    if (xb_set_is_asked(plan->asked))
+        return add_set(plan, error);
     for (size_t i = 0; i < plan->kind_count; i++)
         wants[plan->kinds[i].mode->pairs] = true;
     XB_TRY(xb_device_choose(plan->run, wants[false], wants[true], &plan->choice, error));

@@ -180,7 +180,11 @@ static void add_remarks(const struct xb_measurement *measurement)
     double overlap = xb_result_median(result, &xb_figure_overlap);
     if (xb_result_has(result, &xb_figure_overlap) && overlap < LEAST_OVERLAP)
         xb_result_warn(result,
-                       "the copies overlapped for only %.0f %% of the time: this sum is too low",
+                       result->test.group == XB_GROUP_SET
+                           ? "all of them ran together for only %.0f %% of the time: the longer "
+                             "ones had less beside them"
+                           : "the copies overlapped for only %.0f %% of the time: this sum is too "
+                             "low",
                        100 * overlap);
     add_precision(result);
     if (result->stop_reason == XB_STOP_INTERRUPTED)
@@ -277,10 +281,8 @@ static unsigned kernels_together(const struct xb_measurement *measurement,
     unsigned count = 0;
     for (size_t i = 0; i < measurement->lane_count; i++) {
         const struct xb_mode_context *context = &measurement->lanes[i].context;
-        const struct xb_mode *mode = context->test->mode;
         count += context->queues[0]->device == one->queues[0]->device &&
-                 mode->capabilities != NULL &&
-                 (mode->capabilities(context->test) & XB_CAP_KERNELS) != 0;
+                 xb_case_is_by_kernel(context->test);
     }
     return count;
 }

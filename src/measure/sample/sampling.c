@@ -79,8 +79,9 @@ static uint64_t iterations_for(const struct xb_measurement *measurement, double 
     double target = context->sample_seconds > 0 ? context->sample_seconds : SAMPLE_TARGET_S;
     uint64_t most = MAX_ITERATIONS;
     /* What the host waits for is over before the next begins: no iteration hides another's calls.
-     */
-    if (context->test->latency || context->host_waits || context->one_iteration)
+     * Nor does one transfer of a set run on beside the next iteration of another. */
+    if (context->test->latency || context->host_waits || context->one_iteration ||
+        context->test->group == XB_GROUP_SET)
         return 1;
     if (measurement->held) {
         uint64_t fit = context->device->info.held_operations /

@@ -212,8 +212,9 @@ static void take(const struct xb_reading_line *from, const char *mode)
 
 static int take_lines(NO_STATE)
 {
-    static struct xb_reading_line together[2];
+    static struct xb_reading_line together[3];
     together[0] = xb_reading_together;
+    together[1] = xb_reading_set;
     take(xb_reading_first, "");
     take(together, "");
     take(xb_reading_last, "");
