@@ -64,6 +64,8 @@ struct xb_lane {
     struct xb_places places;
     double setup_seconds;     /* of all setups so far */
     struct xb_timing timing;  /* of the latest repetition */
+    double released;          /* then, on the clock of base/clock.h */
+    double lag;               /* from the first release of any to the first on its device */
     struct xb_link_look look; /* at the link, during that repetition */
 };
 
@@ -222,10 +224,11 @@ void xb_opening_close(struct xb_opening *opening);
 /*
  * Makes one repetition of a case on every lane: restores what the last one moved, enqueues all,
  * releases all, then waits for all. *seconds is what the slowest lane took, all iterations
- * together. That is the time of all: lanes whose clock is of one device count from the earliest
- * start of any of them, and those of several devices start together, because their clocks cannot be
- * compared. Blocks. Each lane's timing is in lane->timing. With `held` no lane starts before all
- * are enqueued. A `submit` of NULL is that of each lane's mode.
+ * together, and later than the first it was released. That is the time of all: lanes whose clock is
+ * of one device count from the earliest start of any of them; the clocks of several devices cannot
+ * be compared, and these start when the host releases them. Blocks. Each lane's timing is in
+ * lane->timing. With `held` no lane starts before all are enqueued. A `submit` of NULL is that of
+ * each lane's mode.
  */
 enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *submit,
                                  uint64_t iterations, bool held, double *seconds,

@@ -109,7 +109,8 @@ uint64_t xb_lane_operations(const struct xb_measurement *measurement, const stru
  * device: they are released together, but need not start together, because a device that has fewer
  * queues than the lanes take begins one when another is done (GPU_MAX_HW_QUEUES,
  * CUDA_DEVICE_MAX_CONNECTIONS). By its own start alone each would seem as fast as without the
- * others, and so would their sum.
+ * others, and so would their sum. Between devices the host's releases tell who began later: it may
+ * have been interrupted between them.
  */
 static enum xb_status finish_lanes(struct xb_measurement *measurement, size_t begun,
                                    enum xb_status status, double *seconds, struct xb_error *error)
@@ -121,6 +122,10 @@ static enum xb_status finish_lanes(struct xb_measurement *measurement, size_t be
     XB_TRY(status);
     for (size_t i = 0; i < begun; i++) {
         const struct xb_device *clock = lanes[i].context.queues[0]->device;
+        size_t first = 0; /* of its device */
+        while (lanes[first].context.queues[0]->device != clock)
+            first++;
+        lanes[i].lag = lanes[first].released - lanes[0].released;
         for (size_t k = 0; k < measurement->lane_count; k++) {
             double since = 0;
             if (k == i || lanes[k].context.queues[0]->device != clock)
@@ -129,7 +134,7 @@ static enum xb_status finish_lanes(struct xb_measurement *measurement, size_t be
                                                  &since, error));
             lanes[i].timing.device = fmax(lanes[i].timing.device, since);
         }
-        *seconds = fmax(*seconds, xb_lane_seconds(&lanes[i]));
+        *seconds = fmax(*seconds, lanes[i].lag + xb_lane_seconds(&lanes[i]));
     }
     return XB_OK;
 }
@@ -154,8 +159,10 @@ enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *
     }
     if (held)
         started = xb_clock_now();
-    for (size_t i = 0; i < begun; i++)
+    for (size_t i = 0; i < begun; i++) {
+        measurement->lanes[i].released = begun > 1 ? xb_clock_now() : started;
         xb_sampler_release(&measurement->lanes[i].sampler);
+    }
     /* Looks at the links while the data is on its way, and counts that once its time is known. */
     for (size_t i = 0; measurement->looks_at_links && status == XB_OK && i < begun; i++)
         xb_link_look_make(measurement->run, measurement->lanes[i].where,

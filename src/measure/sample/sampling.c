@@ -277,19 +277,21 @@ static enum xb_status time_all_alone(struct xb_measurement *measurement, struct 
 }
 
 /* The share of the whole time in which all lanes, with both spans of each, can have been at work:
- * the least of any lane's, because lanes start together. The spans of a lane may begin apart: the
- * times of both add up to more than the lane's by the time in which both were at work. */
+ * the least of any lane's, without the time by which the last was released later. The spans of a
+ * lane may begin apart: the times of both add up to more than the lane's by the time in which both
+ * were at work. */
 static double overlap_of(const struct xb_measurement *measurement, double whole)
 {
-    double all = whole;
+    double all = whole, lag = 0;
     for (size_t i = 0; i < measurement->lane_count; i++) {
         const struct xb_lane *lane = &measurement->lanes[i];
         double own = xb_lane_seconds(lane);
         if (lane->context.span_count == XB_SPANS)
             own = lane->timing.spans[0] + lane->timing.spans[1] - own;
         all = fmin(all, own);
+        lag = fmax(lag, lane->lag);
     }
-    return fmax(all / whole, 0);
+    return fmax((all - lag) / whole, 0);
 }
 
 /* Adds the sum of the rates of a sample's ways, where it has two. */
