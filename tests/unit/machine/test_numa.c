@@ -13,7 +13,7 @@
 
 /* ---- the fake, with memory that stays where it was taken ---- */
 
-#define MOST_BUFFERS 64
+#define MOST_BUFFERS 256 /* so many placements of the memory as there is time for */
 
 static struct {
     const char *begin;
