@@ -300,6 +300,11 @@ struct xb_mode {
     /* Returns the size of a case that its parameters decide, with or without --size: its cases are
      * then measured from the smallest up; 0: they do not. NULL: they never do. */
     uint64_t (*bytes_of_case)(const struct xb_case *test);
+    /* Gives options of the mode that were left open the defaults that others imply. NULL: none. */
+    enum xb_status (*imply)(struct xb_config *config, bool size_given, struct xb_error *error);
+    /* Whether a grid is asked for: cases by the hundred, each short, of which some are left out for
+     * what others came to. NULL: never. */
+    bool (*is_grid)(const struct xb_config *config);
     const struct xb_reading_line *reading; /* what it can say in the Reading */
     /* Says what a run of this mode alone comes to: adds one or two sentences of 160 characters at
      * most, which name device and size only where they are the answer; or nothing: then the fastest

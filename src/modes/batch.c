@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Many small pieces between host and device, by every way that a program has. */
 #include "batch.h"
+#include "kv_cache.h"
 #include "modes/readings/readings.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "record/run_options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,6 +207,29 @@ static void take_with(const struct xb_case *test, enum xb_memory memory, struct 
 static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
     take_with(test, XB_MEMORY_PINNED, all);
+}
+
+static enum xb_status imply(struct xb_config *config, bool size_given, struct xb_error *error)
+{
+    struct xb_kv_cache cache;
+    struct xb_error cause;
+    char piece[24], pieces[128];
+    const struct xb_value *kv = xb_config_get(config, &xb_option_kv);
+    if (!kv->given)
+        return XB_OK;
+    if (xb_kv_cache_read(kv->text, &cache, &cause) != XB_OK)
+        return XB_FAIL(error, XB_ERR_USAGE, "--kv: %s", cause.message);
+    unsigned long long n = cache.pieces;
+    snprintf(piece, sizeof piece, "%llu", (unsigned long long)cache.piece);
+    snprintf(pieces, sizeof pieces, "%llu,%llu,%llu,%llu,%llu", n, 4 * n, 16 * n, 64 * n, 256 * n);
+    XB_TRY(xb_config_default(config, &xb_option_piece, piece, error));
+    return xb_config_default(config, &xb_option_pieces, size_given ? "0" : pieces, error);
+}
+
+static bool is_grid(const struct xb_config *config)
+{
+    const struct xb_value *pieces = xb_config_get(config, &xb_option_pieces);
+    return xb_value_length(pieces) > 1 || xb_value_number(pieces, 0) > 0;
 }
 
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
@@ -573,6 +598,8 @@ const struct xb_mode xb_mode_batch = {
                           &pack_time, &packed_copy_time, &unpack_time),
     .bytes_by_default = UINT64_C(32) << 20,
     .bytes_of_case = bytes_of_case,
+    .imply = imply,
+    .is_grid = is_grid,
     .reading = xb_batch_reading,
     .answer = xb_batch_answer,
     XB_HOOKS(struct state, buffers, setup, prepare, submit, verify),

@@ -9,7 +9,6 @@
 #include "cli/help.h"
 #include "deadline.h"
 #include "formats.h"
-#include "modes/batch.h"
 #include "progress.h"
 #include "reading/list.h"
 #include "record/document.h"
@@ -60,12 +59,6 @@ static bool end_timelines(struct outputs *outputs, const struct xb_run *run)
     return status == XB_OK;
 }
 
-static bool asks_for_grid(const struct xb_run_options *asked)
-{
-    const struct xb_value *pieces = xb_config_get(asked->config, &xb_option_pieces);
-    return xb_value_length(pieces) > 1 || xb_value_number(pieces, 0) > 0;
-}
-
 /* Refuses what is wrong on any machine, before a backend is looked for. */
 static enum xb_status check_request(const struct xb_run_options *asked, struct xb_error *error)
 {
@@ -98,10 +91,10 @@ static enum xb_status check_request(const struct xb_run_options *asked, struct x
         {crosses && (first != NULL || asked->timeline || asked->quiet),
          "--format crossovers is JSON on standard output and nothing else: give --json and --csv "
          "files, and leave out --quiet and --timeline"},
-        {several && asks_for_grid(asked),
+        {several && xb_run_is_grid(asked->config),
          "--pieces is of one process, because each leaves out other cases where ways lose by far: "
          "leave out --processes, or give --piece and --size"},
-        {crosses && !asks_for_grid(asked),
+        {crosses && !xb_run_is_grid(asked->config),
          "--format crossovers is of a grid: give --piece SIZES --pieces NUMBERS"},
         {asked->timeline && asked->quiet,
          "--quiet prints no timeline: leave one of them out, or give --trace FILE"},
@@ -196,7 +189,7 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
     } else {
         enum xb_status status = xb_table_write(stdout, &record, &view, &error);
         /* What `compare` needs, while the file is made that it will be given. */
-        if (status == XB_OK && view.format == XB_AS_TABLE && !asks_for_grid(&run->asked) &&
+        if (status == XB_OK && view.format == XB_AS_TABLE && !xb_run_is_grid(run->asked.config) &&
             places->json.path != NULL && !places->json.is_line) {
             fputs("To compare with another file: measure with --processes 8.\n", stdout);
             status = xb_stream_finish(stdout, "the table", &error);

@@ -5,8 +5,6 @@
 
 #include "base/child.h"
 #include "cli/help.h"
-#include "modes/batch.h"
-#include "modes/kv_cache.h"
 #include "record/mode_list.h"
 
 #include <stdlib.h>
@@ -194,28 +192,25 @@ struct xb_table_view xb_table_view_of(const struct xb_config *config)
         .all_notes = all};
 }
 
+bool xb_run_is_grid(const struct xb_config *config)
+{
+    bool is_grid = false;
+    for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
+        is_grid = is_grid || ((*mode)->is_grid != NULL && (*mode)->is_grid(config));
+    return is_grid;
+}
+
 enum xb_status xb_run_adapt_defaults(struct xb_config *config, struct xb_error *error)
 {
     if (xb_config_get(config, &option_quick)->flag) {
         XB_TRY(xb_config_default(config, &option_time_limit, "100ms", error));
         XB_TRY(xb_config_default(config, &option_size, "64M", error));
     }
-    struct xb_kv_cache cache = {.piece = 0};
-    char piece[24], pieces[128];
-    const struct xb_value *kv = xb_config_get(config, &xb_option_kv);
     bool has_size = xb_config_get(config, &option_size)->given;
-    if (kv->given) {
-        struct xb_error cause;
-        if (xb_kv_cache_read(kv->text, &cache, &cause) != XB_OK)
-            return XB_FAIL(error, XB_ERR_USAGE, "--kv: %s", cause.message);
-        unsigned long long n = cache.pieces;
-        snprintf(piece, sizeof piece, "%llu", (unsigned long long)cache.piece);
-        snprintf(pieces, sizeof pieces, "%llu,%llu,%llu,%llu,%llu", n, 4 * n, 16 * n, 64 * n,
-                 256 * n);
-        XB_TRY(xb_config_default(config, &xb_option_piece, piece, error));
-        XB_TRY(xb_config_default(config, &xb_option_pieces, has_size ? "0" : pieces, error));
-    }
-    if (xb_config_get(config, &xb_option_pieces)->given || (kv->given && !has_size)) {
+    for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
+        if ((*mode)->imply != NULL)
+            XB_TRY((*mode)->imply(config, has_size, error));
+    if (xb_run_is_grid(config)) {
         XB_TRY(xb_config_default(config, &option_time_limit, "25ms", error));
         XB_TRY(xb_config_default(config, &option_warm_up, "10ms", error));
     }

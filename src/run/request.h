@@ -12,6 +12,9 @@ const struct xb_option *const *xb_run_rows(void);
 /* What a configuration of these rows asks for. */
 struct xb_run_options xb_run_options_of(const struct xb_config *config);
 
+/* Whether a mode is asked for a grid (mode.h). */
+bool xb_run_is_grid(const struct xb_config *config);
+
 /* Replaces the usual defaults by those of --quick, --latency and --pieces: a grid has hundreds of
  * cases, one right after the other. */
 enum xb_status xb_run_adapt_defaults(struct xb_config *config, struct xb_error *error);
