@@ -112,6 +112,7 @@ struct xb_kernel {
     enum xb_format format; /* DECODE */
     unsigned together;     /* COPY */
     unsigned turn;         /* CHASE */
+    bool bulk;             /* CHASE */
     char *target, *source;
     uint64_t bytes;
     uint64_t times;                  /* COMPUTE: steps; CHASE: loads */

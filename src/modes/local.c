@@ -9,11 +9,12 @@
 struct state {
     struct xb_buffer *source, *target;
     bool by_kernel;
+    enum xb_access access; /* of a kernel */
 };
 
 static uint32_t capabilities(const struct xb_case *test)
 {
-    return strcmp(test->variant, "kernel") == 0 ? XB_CAP_KERNELS : 0;
+    return strcmp(test->variant, "engine") == 0 ? 0 : xb_access_capabilities(test);
 }
 
 static void buffers(const struct xb_case *test, struct xb_buffers *all)
@@ -26,7 +27,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     const struct xb_case *test = context->test;
-    state->by_kernel = strcmp(test->variant, "kernel") == 0;
+    state->by_kernel = strcmp(test->variant, "engine") != 0;
+    state->access = strcmp(test->variant, "bulk") == 0 ? XB_ACCESS_BULK : XB_ACCESS_SEQUENTIAL;
     context->operations_per_iteration = state->by_kernel ? 1 : XB_LOCAL_COPY_OPERATIONS;
     context->hold = true;
     context->sample_seconds = XB_FAST_SAMPLE_S;
@@ -51,7 +53,7 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     uint64_t bytes = context->test->bytes;
     if (state->by_kernel)
         return backend->queue_kernel_copy(queue, state->target, 0, state->source, 0, bytes,
-                                          XB_ACCESS_SEQUENTIAL, context->kernels_together, error);
+                                          state->access, context->kernels_together, error);
     return backend->queue_copy(queue, state->target, 0, state->source, 0, bytes, error);
 }
 
@@ -87,7 +89,8 @@ const struct xb_mode xb_mode_local = {
     XB_ALL_BY_DEFAULT(XB_D2D),
     .variant_option = &xb_option_by,
     .transfers = {.by_engine = "engine", .by_kernel = "kernel"},
-    .names = XB_NAMES({"engine", "local copy"}, {"kernel", "local, by a kernel"}),
+    .names = XB_NAMES({"engine", "local copy"}, {"kernel", "local, by a kernel"},
+                      {"bulk", "local, by TMA"}),
     .options = XB_OPTIONS(&xb_option_by),
     .reading = XB_READING({.label = "local", .code = "XB-LOCAL", .say = xb_local_say}),
     .answer = xb_local_say,

@@ -332,7 +332,7 @@ enum xb_status xb_fake_queue_chain(struct xb_queue *queue, struct xb_buffer *buf
 
 enum xb_status xb_fake_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
                                    struct xb_buffer *cursor, uint64_t loads, unsigned turn,
-                                   struct xb_error *error)
+                                   bool bulk, struct xb_error *error)
 {
     const struct xb_device *peer = peer_of(queue, chain, cursor);
     double seconds = peer != NULL                        ? XB_FAKE_SECONDS_PER_PEER_LOAD
@@ -341,7 +341,8 @@ enum xb_status xb_fake_queue_chase(struct xb_queue *queue, struct xb_buffer *cha
     if (xb_fake_fails("queue_chase", error) || check_access(queue, peer, error) != XB_OK)
         return error->status;
     xb_fake_pass_time(queue, (double)loads * seconds);
-    return xb_damage_queue_chase(queue, chain, cursor, loads, turn, error);
+    xb_fake.kernel_access |= (unsigned)bulk << XB_ACCESS_BULK;
+    return xb_damage_queue_chase(queue, chain, cursor, loads, turn, bulk, error);
 }
 
 enum xb_status xb_fake_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
@@ -524,14 +525,15 @@ enum xb_status xb_fake_queue_copy_pieces(struct xb_queue *queue, struct xb_piece
 }
 
 enum xb_status xb_fake_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
-                                           unsigned blocks, struct xb_error *error)
+                                           unsigned blocks, bool bulk, struct xb_error *error)
 {
     ENTER(queue_kernel_pieces);
     pay_for_list(queue, list);
     if (xb_fake.more_blocks_are_faster && blocks > 0 && blocks < XB_FAKE_MULTIPROCESSORS)
         xb_fake_pass_time(queue, 1e-3 * (XB_FAKE_MULTIPROCESSORS - blocks));
     xb_fake.piece_blocks = blocks;
-    return xb_damage_queue_kernel_pieces(queue, list, blocks, error);
+    xb_fake.kernel_access |= (unsigned)bulk << XB_ACCESS_BULK;
+    return xb_damage_queue_kernel_pieces(queue, list, blocks, bulk, error);
 }
 
 enum xb_status xb_fake_graph_open(struct xb_queue *queue, struct xb_pieces *list,

@@ -310,8 +310,20 @@ __device__ static void copy_pieces(char *const *to, const char *const *from, con
             to[k][items[k] * sizeof(T) + lane] = last[k];
 }
 
+/* In the largest items that both sides of all of them are aligned to. */
+__device__ static void copy_aligned(char *const *to, const char *const *from, const unsigned *bytes,
+                                    u64 alignment, unsigned lane)
+{
+    if (alignment % 16 == 0)
+        copy_pieces<uint4>(to, from, bytes, lane);
+    else if (alignment % 8 == 0)
+        copy_pieces<u64>(to, from, bytes, lane);
+    else
+        copy_pieces<char>(to, from, bytes, lane);
+}
+
 /* Copies pieces of XB_GPU_PIECE_BYTES at most. LANES threads take AT_ONCE neighbouring pieces at a
- * time, in the largest items that both sides of all of them are aligned to. */
+ * time. */
 extern "C" __global__ void __launch_bounds__(XB_GPU_PIECE_THREADS)
     xb_kernel_pieces(char *target, const char *source, const struct xb_piece *pieces, u64 count)
 {
@@ -328,12 +340,7 @@ extern "C" __global__ void __launch_bounds__(XB_GPU_PIECE_THREADS)
             bytes[k] = first + k < count ? (unsigned)piece->bytes : 0;
             alignment |= (u64)to[k] | (u64)from[k];
         }
-        if (alignment % 16 == 0)
-            copy_pieces<uint4>(to, from, bytes, lane);
-        else if (alignment % 8 == 0)
-            copy_pieces<u64>(to, from, bytes, lane);
-        else
-            copy_pieces<char>(to, from, bytes, lane);
+        copy_aligned(to, from, bytes, alignment, lane);
     }
 }
 

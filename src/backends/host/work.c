@@ -40,7 +40,7 @@ static inline __attribute__((always_inline)) void copy_words(const struct xb_ker
 
 static void run_copy(const struct xb_host_work *work)
 {
-    if (work->base.access == XB_ACCESS_SEQUENTIAL)
+    if (work->base.access == XB_ACCESS_SEQUENTIAL || work->base.access == XB_ACCESS_BULK)
         run_move(work);
     else if (work->base.access == XB_ACCESS_STRIDED)
         copy_words(&work->base, XB_ACCESS_STRIDED);
@@ -239,10 +239,10 @@ enum xb_status xb_host_queue_copy_pieces(struct xb_queue *queue, struct xb_piece
 }
 
 enum xb_status xb_host_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
-                                           unsigned blocks, struct xb_error *error)
+                                           unsigned blocks, bool bulk, struct xb_error *error)
 {
     (void)blocks; /* a queue's thread has one core, whatever is asked for */
-    XB_TRY(xb_kernel_pieces_check(queue, list, error));
+    XB_TRY(xb_kernel_pieces_check(queue, list, bulk, error));
     return enqueue(queue, list, error);
 }
 

@@ -306,10 +306,11 @@ static struct call begin_copy(struct xb_queue *queue, const char *slot, const ch
     X(queue_chain, (struct xb_buffer * buffer, uint64_t bytes, enum xb_access access),             \
       (buffer, bytes, access), begin, XB_SPAN_KERNEL, "chain", bytes)                              \
     X(queue_chase,                                                                                 \
-      (struct xb_buffer * chain, struct xb_buffer * cursor, uint64_t loads, unsigned turn),        \
-      (chain, cursor, loads, turn), begin, XB_SPAN_KERNEL, "chase", 0)                             \
-    X(queue_kernel_pieces, (struct xb_pieces * list, unsigned blocks), (list, blocks), begin,      \
-      XB_SPAN_KERNEL, "copy by kernel", list->bytes)                                               \
+      (struct xb_buffer * chain, struct xb_buffer * cursor, uint64_t loads, unsigned turn,         \
+       bool bulk),                                                                                 \
+      (chain, cursor, loads, turn, bulk), begin, XB_SPAN_KERNEL, "chase", 0)                       \
+    X(queue_kernel_pieces, (struct xb_pieces * list, unsigned blocks, bool bulk),                  \
+      (list, blocks, bulk), begin, XB_SPAN_KERNEL, "copy by kernel", list->bytes)                  \
     X(queue_decode, (const struct xb_decoding *decoding), (decoding), begin, XB_SPAN_KERNEL,       \
       "decode", decoding->bytes)                                                                   \
     X(queue_digest,                                                                                \
