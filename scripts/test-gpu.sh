@@ -59,7 +59,7 @@ modes() {
     local name=$1 backend=$2 sizes=$3
     check "$name" "$xferbench" --backend "$backend" --mode all --size "$sizes" --chunk 1000000 \
         --host-memory alloc,registered,write-combined,pageable --access sequential,strided,random,bulk \
-        --managed fault,prefetch,advise --by engine,kernel,bulk "${brief[@]}"
+        --managed fault,prefetch,advise --by engine,kernel,bulk,read,write "${brief[@]}"
     check "$name, both ways at once" "$xferbench" --backend "$backend" --mode pinned,async,peer \
         --direction bidir --size "$sizes" --chunk 1000003 "${brief[@]}"
     check "$name, off boundaries" "$xferbench" --backend "$backend" --mode pageable,pinned,async \

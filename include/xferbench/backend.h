@@ -37,8 +37,8 @@ enum xb_capability {
     XB_CAP_WRITE_COMBINED = 1u << 1, /* can allocate XB_MEMORY_WRITE_COMBINED */
     XB_CAP_HOLD = 1u << 2,           /* can hold a queue: queue_hold, queue_release */
     XB_CAP_KERNELS = 1u << 3,        /* can run queue_kernel_copy, queue_compute, queue_chain,
-                                        queue_chase, queue_kernel_pieces, queue_decode and
-                                        queue_digest */
+                                        queue_chase, queue_kernel_pieces, queue_decode,
+                                        queue_digest and queue_count */
     XB_CAP_MAPPED = 1u << 4,         /* can allocate XB_MEMORY_MAPPED */
     XB_CAP_MANAGED = 1u << 5,   /* can allocate XB_MEMORY_MANAGED: queue_prefetch, buffer_advise */
     XB_CAP_BATCH = 1u << 6,     /* copies many pieces by one call: queue_copy_pieces */
@@ -537,11 +537,17 @@ struct xb_backend {
 
     /* Enqueues a kernel that writes the digest (xb_digest_word in pattern.h) of [offset, offset +
      * bytes) of a DEVICE buffer to the 8 bytes at target_offset of another, or of the same outside
-     * that range. Offsets are multiples of 8; zeros fill up the last word. Behind a hold it counts
-     * as two operations. XB_CAP_KERNELS. */
+     * that range. Offsets are multiples of 8; zeros fill up the last word. `plain`: the sum of the
+     * words themselves, which takes hardly more than reading them. Behind a hold it counts as two
+     * operations. XB_CAP_KERNELS. */
     enum xb_status (*queue_digest)(struct xb_queue *queue, struct xb_buffer *buffer,
-                                   uint64_t offset, uint64_t bytes, struct xb_buffer *target,
-                                   uint64_t target_offset, struct xb_error *error);
+                                   uint64_t offset, uint64_t bytes, bool plain,
+                                   struct xb_buffer *target, uint64_t target_offset,
+                                   struct xb_error *error);
+    /* Enqueues a kernel that writes first, first + 1 and so on to the whole words of the first
+     * `bytes` of a DEVICE buffer, which takes hardly more than writing them. XB_CAP_KERNELS. */
+    enum xb_status (*queue_count)(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                  uint64_t first, struct xb_error *error);
 
     /* ---- files that the runtime reads. NULL, all four, without XB_CAP_FILE ---- */
 

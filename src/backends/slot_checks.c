@@ -323,8 +323,8 @@ enum xb_status xb_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer
 }
 
 enum xb_status xb_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t offset,
-                               uint64_t bytes, struct xb_buffer *target, uint64_t target_offset,
-                               struct xb_error *error)
+                               uint64_t bytes, bool plain, struct xb_buffer *target,
+                               uint64_t target_offset, struct xb_error *error)
 {
     const struct part parts[] = {{"buffer", buffer, offset, bytes},
                                  {"digest", target, target_offset, 8}};
@@ -334,8 +334,18 @@ enum xb_status xb_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
                        xb_memory_name(parts[i].buffer->memory)));
     XB_TRY(check_kernel(queue, false, parts, 2, error));
     XB_TRY(check_apart(&parts[1], &parts[0], error));
-    return enqueue(queue, KERNEL(.kind = XB_KERNEL_DIGEST, .bytes = bytes), &parts[1], &parts[0],
-                   error);
+    return enqueue(queue, KERNEL(.kind = XB_KERNEL_DIGEST, .bytes = bytes, .plain = plain),
+                   &parts[1], &parts[0], error);
+}
+
+enum xb_status xb_queue_count(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                              uint64_t first, struct xb_error *error)
+{
+    const struct part part = {"buffer", buffer, 0, bytes};
+    XB_TRY(xb_device_range_check(buffer, bytes, error));
+    XB_TRY(CHECK_KERNEL(queue, false, error, part));
+    return enqueue(queue, KERNEL(.kind = XB_KERNEL_COUNT, .bytes = bytes, .times = first), &part,
+                   NULL, error);
 }
 
 static enum xb_status check_chain(const struct xb_queue *queue, const struct part *part,

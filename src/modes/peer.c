@@ -88,6 +88,14 @@ static void buffers(const struct xb_case *test, struct xb_buffers *all)
     xb_take(all, XB_FIXED, memory, back > 0 ? ring : 0, offsetof(struct state, ways[1].ring));
 }
 
+static enum xb_status check_variant(const struct xb_case *test, struct xb_error *error)
+{
+    if (!xb_case_is(test, &xb_option_by, "read") && !xb_case_is(test, &xb_option_by, "write"))
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "peer copies: kernels that only read or only write are of the mode local");
+}
+
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
     if (xb_variant_number(test) != PATH_STAGED)
@@ -330,6 +338,7 @@ const struct xb_mode xb_mode_peer = {
     XB_HOOKS(struct state, buffers, setup, prepare, submit, verify),
     .capabilities = capabilities,
     .check_options = check_options,
+    .check_variant = check_variant,
     .check = check,
     .teardown = teardown,
 };

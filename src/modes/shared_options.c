@@ -78,8 +78,9 @@ const struct xb_option xb_option_by = {
     XB_CHOICES("by", "WHAT", "engine",
                "What moves the data: 'engine' the runtime's copy, by a copy engine if the device "
                "has one; 'kernel' the device's cores, which load and store every word; 'bulk' bulk "
-               "copies of their TMA engines.",
-               "engine", "kernel", "bulk")};
+               "copies of their TMA engines; of local also 'read' and 'write', kernels that only "
+               "read or only write.",
+               "engine", "kernel", "bulk", "read", "write")};
 
 const struct xb_option xb_option_threads = {
     XB_COUNTS("threads", "0", 0, XB_CREW_THREADS,

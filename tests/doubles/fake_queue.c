@@ -354,12 +354,23 @@ enum xb_status xb_fake_queue_decode(struct xb_queue *queue, const struct xb_deco
 }
 
 enum xb_status xb_fake_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
-                                    uint64_t offset, uint64_t bytes, struct xb_buffer *target,
-                                    uint64_t target_offset, struct xb_error *error)
+                                    uint64_t offset, uint64_t bytes, bool plain,
+                                    struct xb_buffer *target, uint64_t target_offset,
+                                    struct xb_error *error)
 {
     ENTER(queue_digest);
     xb_fake_pass_time(queue, (double)bytes * XB_FAKE_DIGEST_SECONDS_PER_BYTE);
-    return xb_queue_digest(queue, buffer, offset, bytes, target, target_offset, error);
+    bytes -= plain && xb_fake.damage != XB_DAMAGE_NONE ? 8 : 0; /* a word is not read */
+    return xb_queue_digest(queue, buffer, offset, bytes, plain, target, target_offset, error);
+}
+
+enum xb_status xb_fake_queue_count(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                   uint64_t first, struct xb_error *error)
+{
+    ENTER(queue_count);
+    xb_fake_pass_time(queue, (double)bytes * XB_FAKE_DIGEST_SECONDS_PER_BYTE);
+    bytes -= xb_fake.damage != XB_DAMAGE_NONE ? 8 : 0;
+    return xb_queue_count(queue, buffer, bytes, first, error);
 }
 
 enum xb_status xb_fake_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,

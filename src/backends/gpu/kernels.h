@@ -43,7 +43,9 @@ struct xb_gpu_check {
     X(FOR, for)                                                                                    \
     X(LZ4, lz4)                                                                                    \
     X(CLEAR, clear)                                                                                \
-    X(DIGEST, digest)
+    X(DIGEST, digest)                                                                              \
+    X(SUM, sum)                                                                                    \
+    X(COUNT, count)
 #define XB_GPU_KERNEL_NUMBER(NAME, name) XB_GPU_##NAME,
 enum xb_gpu_kernel {
     XB_GPU_KERNEL_LIST(XB_GPU_KERNEL_NUMBER) XB_GPU_KERNELS,

@@ -255,10 +255,14 @@ static enum xb_status enqueue(struct xb_queue *queue, const struct xb_kernel *as
          * copy engine is taken from whoever uses it. All blocks run at the same time. */
         XB_TRY(xb_gpu_launch(queue, XB_GPU_CLEAR, 1, 1, (void *[]){&work.target}, "clears a digest",
                              error));
-        return xb_gpu_launch(queue, XB_GPU_DIGEST,
+        return xb_gpu_launch(queue, work.plain ? XB_GPU_SUM : XB_GPU_DIGEST,
                              blocks_for(work.bytes / WIDE, TILE, ROOM_FOR_BLOCKS * multiprocessors),
                              XB_GPU_THREADS, (void *[]){&work.source, &work.bytes, &work.target},
                              "makes a digest", error);
+    case XB_KERNEL_COUNT:
+        return xb_gpu_launch(queue, XB_GPU_COUNT, blocks_for(words / 2, TILE, TILES_BLOCKS),
+                             XB_GPU_THREADS, (void *[]){&work.target, &words, &work.times},
+                             "numbers words", error);
     case XB_KERNEL_CHAIN:
         return xb_gpu_launch(queue, XB_GPU_CHAIN,
                              blocks_for(work.bytes / XB_CHAIN_LINE, XB_GPU_THREADS, BLOCKS),

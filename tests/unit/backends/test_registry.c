@@ -281,7 +281,7 @@ TEST(test_capabilities_need_their_slots)
                 refuse_device(&table, 1u << i, slot->name);
         }
     /* Those that slots stand behind, as backend.h says. */
-    assert_int_equal(slots_behind(XB_CAP_KERNELS), 9);
+    assert_int_equal(slots_behind(XB_CAP_KERNELS), 10);
     assert_int_equal(slots_behind(XB_CAP_GRAPH), 5);
     assert_int_equal(slots_behind(XB_CAP_FILE), 4);
     assert_int_equal(slots_behind(XB_CAP_BATCH), 3);
