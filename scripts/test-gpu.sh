@@ -58,15 +58,15 @@ brief=(--samples 6 --warm-up 1ms --time-limit 10ms)
 modes() {
     local name=$1 backend=$2 sizes=$3
     check "$name" "$xferbench" --backend "$backend" --mode all --size "$sizes" --chunk 1000000 \
-        --host-memory alloc,registered,write-combined,pageable --access sequential,strided,random \
-        --managed fault,prefetch,advise --by engine,kernel "${brief[@]}"
+        --host-memory alloc,registered,write-combined,pageable --access sequential,strided,random,bulk \
+        --managed fault,prefetch,advise --by engine,kernel,bulk,read,write "${brief[@]}"
     check "$name, both ways at once" "$xferbench" --backend "$backend" --mode pinned,async,peer \
         --direction bidir --size "$sizes" --chunk 1000003 "${brief[@]}"
     check "$name, off boundaries" "$xferbench" --backend "$backend" --mode pageable,pinned,async \
         --direction both,bidir --size 1,5000001 --chunk 1000003 --host-memory alloc,registered \
         --host-offset 0,1,4100 --device-offset 0,3,256 "${brief[@]}"
     check "$name, many pieces" "$xferbench" --backend "$backend" --mode batch --size 1000001 \
-        --batch each,call,graph,packed,kernel,pitched --layout scattered,rows --piece 100,4K \
+        --batch each,call,graph,packed,kernel,pitched,bulk --layout scattered,rows --piece 100,4K \
         --host-offset 0,3 --device-offset 0,8 "${brief[@]}"
     check "$name, kept on the device" "$xferbench" --backend "$backend" --mode resident --steps 1,3 \
         --host-memory alloc,registered,write-combined --size "$sizes" "${brief[@]}"
@@ -75,13 +75,13 @@ modes() {
     check "$name, advice" "$xferbench" advise --backend "$backend" --in 16M --out 1M --gpu-time 2ms --check
     check "$name, latency" "$xferbench" --backend "$backend" --latency "${brief[@]}"
     check "$name, loads" "$xferbench" --backend "$backend" --mode loads,peer-loads --size 2M,16M \
-        --access sequential,strided,random "${brief[@]}"
+        --access sequential,strided,random,bulk "${brief[@]}"
     can --backend "$backend" --mode pinned --device 1 || return 0
     check "$name, every device" "$xferbench" --backend "$backend" --device all \
         --mode pageable,async,double-buffer,zero-copy,managed,local,loads --size 5000001 "${brief[@]}"
     # With three devices and more also from one to all others, and back.
     check "$name, devices at the same time" "$xferbench" --backend "$backend" --device all \
-        --mode pinned,peer --simultaneous --by engine,kernel --size 5000001 "${brief[@]}"
+        --mode pinned,peer --simultaneous --by engine,kernel,bulk --size 5000001 "${brief[@]}"
 }
 
 "$xferbench" --version

@@ -10,10 +10,14 @@
 enum xb_access {
     XB_ACCESS_SEQUENTIAL, /* neighbouring threads, neighbouring words */
     XB_ACCESS_STRIDED,    /* neighbouring threads are XB_ACCESS_STRIDE words apart: a page */
-    XB_ACCESS_RANDOM      /* a permutation without a pattern */
+    XB_ACCESS_RANDOM,     /* a permutation without a pattern */
+    XB_ACCESS_BULK        /* in order, not by loads and stores: see XB_CAP_BULK */
 };
 
 #define XB_ACCESS_STRIDE 512ULL
+
+/* What bulk copies move, and begin at on both sides: multiples of so many bytes. */
+#define XB_BULK_BYTES 16u
 
 /* Column by column through a matrix whose rows are XB_ACCESS_STRIDE words long. */
 XB_KERNEL_FUNCTION unsigned long long xb_access_strided(unsigned long long words,

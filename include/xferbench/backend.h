@@ -23,7 +23,7 @@
  */
 
 /* Raised when a slot is added or changes meaning; the registry refuses another number. */
-#define XB_BACKEND_ABI 15u
+#define XB_BACKEND_ABI 16u
 
 /* What a check against a pattern found. first_offset counts only if wrong_bytes is not 0. */
 struct xb_mismatch {
@@ -37,19 +37,20 @@ enum xb_capability {
     XB_CAP_WRITE_COMBINED = 1u << 1, /* can allocate XB_MEMORY_WRITE_COMBINED */
     XB_CAP_HOLD = 1u << 2,           /* can hold a queue: queue_hold, queue_release */
     XB_CAP_KERNELS = 1u << 3,        /* can run queue_kernel_copy, queue_compute, queue_chain,
-                                        queue_chase, queue_kernel_pieces, queue_decode and
-                                        queue_digest */
+                                        queue_chase, queue_kernel_pieces, queue_decode,
+                                        queue_digest and queue_count */
     XB_CAP_MAPPED = 1u << 4,         /* can allocate XB_MEMORY_MAPPED */
-    XB_CAP_MANAGED = 1u << 5,  /* can allocate XB_MEMORY_MANAGED: queue_prefetch, buffer_advise */
-    XB_CAP_BATCH = 1u << 6,    /* copies many pieces by one call: queue_copy_pieces */
-    XB_CAP_GRAPH = 1u << 7,    /* replays copies that were captured: graph_open, queue_graph */
-    XB_CAP_ROWS = 1u << 8,     /* copies rows that lie apart by one call: queue_copy_rows */
-    XB_CAP_FILE = 1u << 9,     /* reads files to its memory by a call of the runtime: file_open */
-    XB_CAP_POOL = 1u << 10,    /* has a pool of memory: queue_allocate */
-    XB_CAP_PAGEABLE = 1u << 11 /* kernels reach XB_MEMORY_PAGEABLE in place */
+    XB_CAP_MANAGED = 1u << 5,   /* can allocate XB_MEMORY_MANAGED: queue_prefetch, buffer_advise */
+    XB_CAP_BATCH = 1u << 6,     /* copies many pieces by one call: queue_copy_pieces */
+    XB_CAP_GRAPH = 1u << 7,     /* replays copies that were captured: graph_open, queue_graph */
+    XB_CAP_ROWS = 1u << 8,      /* copies rows that lie apart by one call: queue_copy_rows */
+    XB_CAP_FILE = 1u << 9,      /* reads files to its memory by a call of the runtime: file_open */
+    XB_CAP_POOL = 1u << 10,     /* has a pool of memory: queue_allocate */
+    XB_CAP_PAGEABLE = 1u << 11, /* kernels reach XB_MEMORY_PAGEABLE in place */
+    XB_CAP_BULK = 1u << 12 /* kernels have an engine make their copies: XB_ACCESS_BULK, `bulk` */
 };
 
-#define XB_CAPABILITIES 12
+#define XB_CAPABILITIES 13
 
 /* The capabilities' names, in the order of their bits; ends with NULL. */
 extern const char *const xb_capability_names[];
@@ -412,7 +413,9 @@ struct xb_backend {
      * DEVICE memory of another to which the queue's device has access (peer_open): without that its
      * context may end. Offsets are multiples of 8. XB_ERR_USAGE otherwise. `together` > 0: how many
      * such kernels are to run at once, each on its own queue of the device. This one takes only its
-     * part of the cores: one that takes all keeps the others waiting. XB_CAP_KERNELS.
+     * part of the cores: one that takes all keeps the others waiting. XB_CAP_KERNELS, and for
+     * XB_ACCESS_BULK XB_CAP_BULK: an engine of the processors (NVIDIA's TMA) moves all that begins
+     * at a multiple of 16 bytes on both sides, and threads the rest.
      */
     enum xb_status (*queue_kernel_copy)(struct xb_queue *queue, struct xb_buffer *target,
                                         uint64_t target_offset, struct xb_buffer *source,
@@ -439,11 +442,12 @@ struct xb_backend {
      * device, or in DEVICE memory of another to which that one has access (peer_open); `cursor` is
      * DEVICE memory of the queue's device. `turn` chooses the processor that runs the thread, where
      * the device lets choose: some are farther from memory. XB_ERR_USAGE for other memory. What is
-     * no chain may end the device's context. XB_CAP_KERNELS.
+     * no chain may end the device's context. `bulk`: each load is a copy of a line by the engine of
+     * XB_ACCESS_BULK. XB_CAP_KERNELS, and with `bulk` XB_CAP_BULK.
      */
     enum xb_status (*queue_chase)(struct xb_queue *queue, struct xb_buffer *chain,
                                   struct xb_buffer *cursor, uint64_t loads, unsigned turn,
-                                  struct xb_error *error);
+                                  bool bulk, struct xb_error *error);
     /* Enqueues moving the first `bytes` of a MANAGED buffer to the queue's device or to the host.
      * XB_CAP_MANAGED. */
     enum xb_status (*queue_prefetch)(struct xb_queue *queue, struct xb_buffer *buffer,
@@ -502,9 +506,10 @@ struct xb_backend {
                                         struct xb_error *error);
     /* Enqueues a kernel that copies all the pieces, between buffers that queue_kernel_copy takes,
      * at any offsets. `blocks`: how many thread blocks, each of up to 1024 threads, which is about
-     * a multiprocessor each; 0: as many as the device has room for. XB_CAP_KERNELS. */
+     * a multiprocessor each; 0: as many as the device has room for. `bulk`: the engine of
+     * XB_ACCESS_BULK moves what it can. XB_CAP_KERNELS, and with `bulk` XB_CAP_BULK. */
     enum xb_status (*queue_kernel_pieces)(struct xb_queue *queue, struct xb_pieces *list,
-                                          unsigned blocks, struct xb_error *error);
+                                          unsigned blocks, bool bulk, struct xb_error *error);
     /* Captures one copy a piece, in order, into a graph that can be enqueued again and again, and
      * outlives the list. Nothing may be enqueued on the queue meanwhile. Blocks, for milliseconds a
      * thousand pieces. XB_CAP_GRAPH. */
@@ -532,11 +537,17 @@ struct xb_backend {
 
     /* Enqueues a kernel that writes the digest (xb_digest_word in pattern.h) of [offset, offset +
      * bytes) of a DEVICE buffer to the 8 bytes at target_offset of another, or of the same outside
-     * that range. Offsets are multiples of 8; zeros fill up the last word. Behind a hold it counts
-     * as two operations. XB_CAP_KERNELS. */
+     * that range. Offsets are multiples of 8; zeros fill up the last word. `plain`: the sum of the
+     * words themselves, which takes hardly more than reading them. Behind a hold it counts as two
+     * operations. XB_CAP_KERNELS. */
     enum xb_status (*queue_digest)(struct xb_queue *queue, struct xb_buffer *buffer,
-                                   uint64_t offset, uint64_t bytes, struct xb_buffer *target,
-                                   uint64_t target_offset, struct xb_error *error);
+                                   uint64_t offset, uint64_t bytes, bool plain,
+                                   struct xb_buffer *target, uint64_t target_offset,
+                                   struct xb_error *error);
+    /* Enqueues a kernel that writes first, first + 1 and so on to the whole words of the first
+     * `bytes` of a DEVICE buffer, which takes hardly more than writing them. XB_CAP_KERNELS. */
+    enum xb_status (*queue_count)(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                  uint64_t first, struct xb_error *error);
 
     /* ---- files that the runtime reads. NULL, all four, without XB_CAP_FILE ---- */
 

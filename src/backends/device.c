@@ -10,7 +10,7 @@
 
 const char *const xb_capability_names[XB_CAPABILITIES + 1] = {
     "register", "write-combined", "hold", "kernels", "mapped",   "managed", "batch",
-    "graph",    "rows",           "file", "pool",    "pageable", NULL};
+    "graph",    "rows",           "file", "pool",    "pageable", "bulk",    NULL};
 
 const char *xb_probe_add(struct xb_probe *probe, bool ok, const char *what, const char *format, ...)
 {

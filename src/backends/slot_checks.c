@@ -78,6 +78,12 @@ static enum xb_status check_kernel(const struct xb_queue *queue, bool by_any,
     }
     return XB_OK;
 }
+/* Whether kernels of the queue's device can have their engine copy, if that is wanted. */
+static enum xb_status check_bulk(const struct xb_queue *queue, bool bulk, struct xb_error *error)
+{
+    return bulk ? xb_capability_check(queue->device, XB_CAP_BULK, "no bulk copies", error) : XB_OK;
+}
+
 #define CHECK_KERNEL(queue, by_any, error, ...)                                                    \
     check_kernel((queue), (by_any), (const struct part[]){__VA_ARGS__},                            \
                  sizeof((const struct part[]){__VA_ARGS__}) / sizeof(struct part), (error))
@@ -198,9 +204,10 @@ enum xb_status xb_copy_pieces_check(const struct xb_queue *queue, const struct x
 }
 
 enum xb_status xb_kernel_pieces_check(const struct xb_queue *queue, const struct xb_pieces *list,
-                                      struct xb_error *error)
+                                      bool bulk, struct xb_error *error)
 {
     XB_TRY(check_made_for(queue, list->device, "list of pieces", error));
+    XB_TRY(check_bulk(queue, bulk, error));
     return CHECK_KERNEL(queue, true, error, {"target", list->target, 0, 0},
                         {"source", list->source, 0, 0});
 }
@@ -299,6 +306,7 @@ enum xb_status xb_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *ta
     const struct part to = {"target", target, target_offset, bytes};
     const struct part from = {"source", source, source_offset, bytes};
     XB_TRY(CHECK_KERNEL(queue, true, error, to, from));
+    XB_TRY(check_bulk(queue, access == XB_ACCESS_BULK, error));
     return enqueue(
         queue,
         KERNEL(.kind = XB_KERNEL_COPY, .bytes = bytes, .access = access, .together = together), &to,
@@ -315,8 +323,8 @@ enum xb_status xb_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer
 }
 
 enum xb_status xb_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t offset,
-                               uint64_t bytes, struct xb_buffer *target, uint64_t target_offset,
-                               struct xb_error *error)
+                               uint64_t bytes, bool plain, struct xb_buffer *target,
+                               uint64_t target_offset, struct xb_error *error)
 {
     const struct part parts[] = {{"buffer", buffer, offset, bytes},
                                  {"digest", target, target_offset, 8}};
@@ -326,8 +334,18 @@ enum xb_status xb_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
                        xb_memory_name(parts[i].buffer->memory)));
     XB_TRY(check_kernel(queue, false, parts, 2, error));
     XB_TRY(check_apart(&parts[1], &parts[0], error));
-    return enqueue(queue, KERNEL(.kind = XB_KERNEL_DIGEST, .bytes = bytes), &parts[1], &parts[0],
-                   error);
+    return enqueue(queue, KERNEL(.kind = XB_KERNEL_DIGEST, .bytes = bytes, .plain = plain),
+                   &parts[1], &parts[0], error);
+}
+
+enum xb_status xb_queue_count(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                              uint64_t first, struct xb_error *error)
+{
+    const struct part part = {"buffer", buffer, 0, bytes};
+    XB_TRY(xb_device_range_check(buffer, bytes, error));
+    XB_TRY(CHECK_KERNEL(queue, false, error, part));
+    return enqueue(queue, KERNEL(.kind = XB_KERNEL_COUNT, .bytes = bytes, .times = first), &part,
+                   NULL, error);
 }
 
 static enum xb_status check_chain(const struct xb_queue *queue, const struct part *part,
@@ -358,7 +376,7 @@ enum xb_status xb_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, 
 }
 
 enum xb_status xb_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
-                              struct xb_buffer *cursor, uint64_t loads, unsigned turn,
+                              struct xb_buffer *cursor, uint64_t loads, unsigned turn, bool bulk,
                               struct xb_error *error)
 {
     const struct part from = {"chain", chain, 0, XB_CHAIN_LINE}, to = {"cursor", cursor, 0, 8};
@@ -368,8 +386,10 @@ enum xb_status xb_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
     XB_TRY(CHECK_KERNEL(queue, false, error, to));
     bool is_others = chain->memory == XB_MEMORY_DEVICE && chain->device != queue->device;
     XB_TRY(is_others ? check_range(&from, error) : check_chain(queue, &from, error));
-    return enqueue(queue, KERNEL(.kind = XB_KERNEL_CHASE, .times = loads, .turn = turn), &to, &from,
-                   error);
+    XB_TRY(check_bulk(queue, bulk, error));
+    return enqueue(queue,
+                   KERNEL(.kind = XB_KERNEL_CHASE, .times = loads, .turn = turn, .bulk = bulk), &to,
+                   &from, error);
 }
 
 enum xb_status xb_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,

@@ -45,7 +45,7 @@ enum xb_status xb_pieces_check(const struct xb_buffer *target, const struct xb_b
 enum xb_status xb_copy_pieces_check(const struct xb_queue *queue, const struct xb_pieces *list,
                                     struct xb_error *error);
 enum xb_status xb_kernel_pieces_check(const struct xb_queue *queue, const struct xb_pieces *list,
-                                      struct xb_error *error);
+                                      bool bulk, struct xb_error *error);
 enum xb_status xb_graph_check(const struct xb_queue *queue, const struct xb_graph *graph,
                               struct xb_error *error);
 enum xb_status xb_rows_check(const struct xb_queue *queue, const struct xb_rows *target,

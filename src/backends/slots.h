@@ -75,6 +75,7 @@ void xb_driver_drop(struct xb_driver *driver);
     QUEUE(prefix, queue_copy_rows, XB_CAP_ROWS)                                                    \
     KERNEL(prefix, queue_decode, XB_CAP_KERNELS)                                                   \
     KERNEL(prefix, queue_digest, XB_CAP_KERNELS)                                                   \
+    KERNEL(prefix, queue_count, XB_CAP_KERNELS)                                                    \
     FILE(prefix, file_open, XB_CAP_FILE)                                                           \
     FILE(prefix, file_close, XB_CAP_FILE)                                                          \
     FILE(prefix, file_read, XB_CAP_FILE)                                                           \
@@ -104,6 +105,7 @@ struct xb_kernel {
         XB_KERNEL_COPY,
         XB_KERNEL_COMPUTE,
         XB_KERNEL_DIGEST,
+        XB_KERNEL_COUNT,
         XB_KERNEL_CHAIN,
         XB_KERNEL_CHASE, /* from the source, a chain; the target is the cursor */
         XB_KERNEL_DECODE
@@ -112,9 +114,11 @@ struct xb_kernel {
     enum xb_format format; /* DECODE */
     unsigned together;     /* COPY */
     unsigned turn;         /* CHASE */
+    bool bulk;             /* CHASE */
+    bool plain;            /* DIGEST */
     char *target, *source;
     uint64_t bytes;
-    uint64_t times;                  /* COMPUTE: steps; CHASE: loads */
+    uint64_t times;                  /* COMPUTE: steps; CHASE: loads; COUNT: the first */
     uint64_t source_bytes;           /* DECODE */
     uint64_t offset;                 /* DECODE: of the target in its buffer */
     struct xb_decode_report *report; /* DECODE */

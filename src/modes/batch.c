@@ -18,8 +18,9 @@ static const struct xb_option option_batch = {
                "the runtime for many; 'graph' one copy a piece in a graph, which is launched again "
                "and again; 'packed' host threads and a kernel gather and scatter them around one "
                "copy; 'kernel' a kernel reads or writes them in the host's memory in place; "
-               "'pitched' one copy of rows (--layout rows).",
-               "each", "call", "graph", "packed", "kernel", "pitched")};
+               "'bulk' the same by bulk copies of the GPU's TMA engine; 'pitched' one copy of rows "
+               "(--layout rows).",
+               "each", "call", "graph", "packed", "kernel", "pitched", "bulk")};
 
 const struct xb_option xb_option_piece = {
     XB_SIZES("piece", "SIZE", "4K", 1, INT64_MAX,
@@ -76,7 +77,13 @@ XB_OWN_FIGURE(TIME, packed_copy_time, "Of packed, the one copy alone");
 XB_OWN_FIGURE(TIME, unpack_time, "Of packed, scattering the pieces alone");
 
 /* The words of --batch. */
-enum how { HOW_EACH, HOW_CALL, HOW_GRAPH, HOW_PACKED, HOW_KERNEL, HOW_PITCHED };
+enum how { HOW_EACH, HOW_CALL, HOW_GRAPH, HOW_PACKED, HOW_KERNEL, HOW_PITCHED, HOW_BULK };
+
+/* A kernel reads or writes the pieces in the host's memory. */
+static bool is_in_place(enum how how)
+{
+    return how == HOW_KERNEL || how == HOW_BULK;
+}
 
 struct state {
     enum how how;
@@ -132,6 +139,7 @@ static uint32_t capabilities(const struct xb_case *test)
         [HOW_PACKED] = XB_CAP_KERNELS,
         [HOW_KERNEL] = XB_CAP_KERNELS | XB_CAP_MAPPED,
         [HOW_PITCHED] = XB_CAP_ROWS,
+        [HOW_BULK] = XB_CAP_KERNELS | XB_CAP_MAPPED | XB_CAP_BULK,
     };
     return needed[xb_variant_number(test)];
 }
@@ -189,7 +197,7 @@ static void take_with(const struct xb_case *test, enum xb_memory memory, struct 
     enum how how = xb_variant_number(test);
     uint64_t device = span_of(test, false);
     uint64_t pieces = xb_lesser(count_pieces(test), MOST_PIECES); /* check refuses more */
-    bool has_tax = (how == HOW_PACKED || how == HOW_KERNEL) && has_sm_tax(test);
+    bool has_tax = (how == HOW_PACKED || is_in_place(how)) && has_sm_tax(test);
     bool has_list = how != HOW_EACH && how != HOW_PITCHED;
     all->beyond = xb_largest_offset(test) + XB_WATCHED_BYTES;
     xb_take(all, XB_OF_CASE, memory, span_of(test, true), offsetof(struct state, host));
@@ -272,6 +280,13 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
                        "%llu pieces are more than '%s' takes here (%llu); take a larger --piece or "
                        "a smaller --size",
                        (unsigned long long)count, test->variant, (unsigned long long)most);
+    uint64_t aligned = xb_case_setting(test, &xb_option_piece)->count | pitch_of(test) |
+                       side_of(test, true).offset | side_of(test, false).offset;
+    if (how == HOW_BULK && aligned % XB_BULK_BYTES != 0)
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "bulk copies move multiples of %u bytes: take such a --piece, --pitch and "
+                       "offsets",
+                       XB_BULK_BYTES);
     if (how == HOW_CALL && count_calls(test) > MOST_CALLS)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                        "%llu calls are more than 'call' makes here (%llu); take more --call-pieces",
@@ -363,8 +378,8 @@ static enum xb_status submit_host_part(struct xb_mode_context *context, struct x
 static enum xb_status submit_kernel_part(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    return context->device->backend->queue_kernel_pieces(context->queues[0], state->lists[0],
-                                                         state->blocks, error);
+    return context->device->backend->queue_kernel_pieces(
+        context->queues[0], state->lists[0], state->blocks, state->how == HOW_BULK, error);
 }
 
 static enum xb_status submit_copy(struct xb_mode_context *context, struct xb_error *error)
@@ -431,6 +446,7 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
         XB_TRY(submit_copy(context, error));
         return submit_scattering(context, error);
     case HOW_KERNEL:
+    case HOW_BULK:
         return submit_kernel_part(context, error);
     case HOW_PITCHED:
         return copy_rows(context, error);
@@ -492,7 +508,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
                          state->layout.target_span + XB_WATCHED_BYTES, xb_proof_around(test->seed),
                          error));
     XB_TRY(open_lists(context, error));
-    if (state->how != HOW_KERNEL)
+    if (!is_in_place(state->how))
         return XB_OK;
     state->blocks = (unsigned)xb_case_setting(test, &option_blocks)->count;
     return state->blocks == 0 ? choose_blocks(context, error) : XB_OK;
@@ -534,7 +550,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     xb_result_compute(result, &time_per_piece, seconds / count);
     /* Asked for 0, the kernel has as many as there is room for. */
     unsigned blocks = state->blocks > 0 ? state->blocks : context->device->info.multiprocessors;
-    if (state->how == HOW_KERNEL && blocks > 0)
+    if (is_in_place(state->how) && blocks > 0)
         xb_result_compute(result, &kernel_blocks, (double)blocks);
     const struct xb_piece_proof proof = {
         .layout = &state->layout,
@@ -553,7 +569,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
                           state->to_device ? "host, by copies back" : "host");
     xb_proof_conclude(result, &all, &compared);
     bool uses_kernels =
-        (state->how == HOW_KERNEL || state->how == HOW_PACKED) && has_sm_tax(context->test);
+        (is_in_place(state->how) || state->how == HOW_PACKED) && has_sm_tax(context->test);
     /* A device that is the CPU has no other kernels than the threads that move the data. */
     if (result->row.verified != XB_VERIFIED_TRUE || !uses_kernels ||
         context->device->info.host_clock)
@@ -575,25 +591,28 @@ const struct xb_mode xb_mode_batch = {
         "Each way of --batch is a variant. The host's clock times all of them, from the first "
         "call until the last byte is there: with small pieces the calls take most of the time. "
         "'packed' includes gathering and scattering; beside it stands each part alone. For "
-        "'kernel' and 'packed' the SM tax says how much slower other kernels compute meanwhile. "
+        "'kernel', 'bulk' and 'packed' the SM tax says how much slower other kernels compute "
+        "meanwhile. "
         "Checks every piece, and what lies around it. --mode all leaves this mode out.",
-    .calls = "each: cudaMemcpyAsync(). call: cudaMemcpyBatchAsync() (hipMemcpyBatchAsync; CUDA "
-             "12.8 or ROCm 7.1). graph: cudaGraphLaunch(). pitched: cudaMemcpy2DAsync(). packed: "
-             "memcpy() into one pinned buffer, one copy, and a kernel that scatters. kernel: one "
-             "that loads from mapped host memory.",
+    .calls =
+        "each: cudaMemcpyAsync(). call: cudaMemcpyBatchAsync() (hipMemcpyBatchAsync; CUDA "
+        "12.8 or ROCm 7.1). graph: cudaGraphLaunch(). pitched: cudaMemcpy2DAsync(). packed: "
+        "memcpy() into one pinned buffer, one copy, and a kernel that scatters. kernel: one "
+        "that loads from mapped host memory. bulk: one with cp.async.bulk (PTX; CUDA 12, sm_90).",
     XB_ALL_BY_DEFAULT(XB_H2D | XB_D2H),
     .only_named = true,
     .variant_option = &option_batch,
     .names = XB_NAMES({"each", "batch, a copy a piece"}, {"call", "batch, one call"},
                       {"graph", "batch, a graph"}, {"kernel", "batch, by a kernel"},
-                      {"packed", "batch, packed"}, {"pitched", "batch, 2D copy"}),
+                      {"packed", "batch, packed"}, {"pitched", "batch, 2D copy"},
+                      {"bulk", "batch, by TMA"}),
     .options = XB_OPTIONS(&option_batch, &xb_option_piece, &xb_option_pieces, &xb_option_kv,
                           &option_layout, &option_pitch, &option_call_pieces, &option_blocks,
                           &xb_option_host_offset, &xb_option_device_offset),
-    .parameters = XB_PARAMETERS({&xb_option_piece, NULL}, {&xb_option_pieces, NULL},
-                                {&option_layout, NULL}, {&option_pitch, NULL},
-                                {&option_call_pieces, "call"}, {&option_blocks, "kernel"},
-                                {&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}),
+    .parameters = XB_PARAMETERS(
+        {&xb_option_piece, NULL}, {&xb_option_pieces, NULL}, {&option_layout, NULL},
+        {&option_pitch, NULL}, {&option_call_pieces, "call"}, {&option_blocks, "kernel"},
+        {&option_blocks, "bulk"}, {&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}),
     .figures = XB_FIGURES(&pieces_per_second, &time_per_piece, &xb_figure_sm_tax, &kernel_blocks,
                           &pack_time, &packed_copy_time, &unpack_time),
     .bytes_by_default = UINT64_C(32) << 20,

@@ -12,7 +12,7 @@ static enum xb_status check_options(const struct xb_case *test, struct xb_error 
 {
     double seconds;
     XB_TRY(xb_kernel_time_read(test, &seconds, error));
-    XB_TRY(xb_chunk_check_words(test, error));
+    XB_TRY(xb_chunk_check_words(test, 8, error));
     return xb_chunk_check(test, &xb_option_chunk, 3, error);
 }
 

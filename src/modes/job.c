@@ -202,7 +202,7 @@ static enum xb_status check_options(const struct xb_case *test, struct xb_error 
     XB_TRY(read_gpu_time(test, &seconds, error));
     if (!is_overlapped(test))
         return XB_OK;
-    XB_TRY(xb_chunk_check_words(test, error));
+    XB_TRY(xb_chunk_check_words(test, 8, error));
     return xb_chunk_check(test, &xb_option_chunk, 3, error);
 }
 

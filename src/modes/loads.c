@@ -66,7 +66,7 @@ enum xb_status xb_chase_submit(struct xb_mode_context *context, struct xb_error 
     struct xb_chase *chase = context->state;
     XB_TRY(chase->reader->device->backend->queue_chase(
         chase->reader, chase->chain, chase->cursor, XB_CHASE_LOADS,
-        (unsigned)(chase->loads / XB_CHASE_LOADS), error));
+        (unsigned)(chase->loads / XB_CHASE_LOADS), chase->access == XB_ACCESS_BULK, error));
     chase->loads += XB_CHASE_LOADS;
     return XB_OK;
 }
@@ -113,7 +113,8 @@ const struct xb_mode xb_mode_loads = {
         "memory nearly always. The word of --access is the variant. --mode all has this mode only "
         "with --latency.",
     XB_ALL_BY_DEFAULT(XB_H2D | XB_D2D),
-    .names = XB_NAMES({"random", "loads, random"}, {"sequential", "loads in order"}),
+    .names = XB_NAMES({"random", "loads, random"}, {"sequential", "loads in order"},
+                      {"bulk", "loads by TMA"}),
     .options = XB_OPTIONS(&xb_option_access),
     .reading = XB_READING({.label = "loads", .code = "XB-LOADS", .say = xb_loads_say}),
     .answer = xb_loads_say,

@@ -211,7 +211,7 @@ static enum xb_status touch(struct xb_mode_context *context, struct xb_error *er
     const struct xb_backend *backend = context->device->backend;
     uint64_t bytes = context->test->bytes;
     if (state->list != NULL)
-        return backend->queue_kernel_pieces(context->queues[0], state->list, 0, error);
+        return backend->queue_kernel_pieces(context->queues[0], state->list, 0, false, error);
     if (state->has_device_end)
         return backend->queue_kernel_copy(context->queues[0], state->target, 0, state->source, 0,
                                           bytes, XB_ACCESS_SEQUENTIAL, 1, error);

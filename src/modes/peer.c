@@ -45,6 +45,7 @@ struct way {
 struct state {
     enum path path;
     bool by_kernel;
+    enum xb_access access; /* of a kernel */
     uint64_t bytes, chunk;
     struct end ends[2]; /* the source and the destination of the first way */
     struct way ways[XB_SPANS];
@@ -54,14 +55,20 @@ struct state {
 
 static bool is_by_kernel(const struct xb_case *test)
 {
-    return xb_case_is(test, &xb_option_by, "kernel");
+    return !xb_case_is(test, &xb_option_by, "engine");
+}
+
+static bool is_bulk(const struct xb_case *test)
+{
+    return xb_case_is(test, &xb_option_by, "bulk");
 }
 
 static uint32_t capabilities(const struct xb_case *test)
 {
     if (!is_by_kernel(test))
         return 0;
-    return xb_variant_number(test) == PATH_STAGED ? XB_CAP_KERNELS | XB_CAP_MAPPED : XB_CAP_KERNELS;
+    return XB_CAP_KERNELS | (is_bulk(test) ? XB_CAP_BULK : 0) |
+           (xb_variant_number(test) == PATH_STAGED ? XB_CAP_MAPPED : 0);
 }
 
 /* On either device the source is the first of its buffers and the target the second. */
@@ -81,12 +88,20 @@ static void buffers(const struct xb_case *test, struct xb_buffers *all)
     xb_take(all, XB_FIXED, memory, back > 0 ? ring : 0, offsetof(struct state, ways[1].ring));
 }
 
+static enum xb_status check_variant(const struct xb_case *test, struct xb_error *error)
+{
+    if (!xb_case_is(test, &xb_option_by, "read") && !xb_case_is(test, &xb_option_by, "write"))
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "peer copies: kernels that only read or only write are of the mode local");
+}
+
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
     if (xb_variant_number(test) != PATH_STAGED)
         return XB_OK;
     if (is_by_kernel(test))
-        XB_TRY(xb_chunk_check_words(test, error));
+        XB_TRY(xb_chunk_check_words(test, is_bulk(test) ? XB_BULK_BYTES : 8, error));
     return xb_chunk_check(test, &xb_option_chunk, test->direction == XB_BIDIR ? 12 : 6, error);
 }
 
@@ -168,6 +183,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     struct state *state = context->state;
     state->path = xb_variant_number(context->test);
     state->by_kernel = is_by_kernel(context->test);
+    state->access = is_bulk(context->test) ? XB_ACCESS_BULK : XB_ACCESS_SEQUENTIAL;
     state->bytes = context->test->bytes;
     const bool is_staged = state->path == PATH_STAGED;
     if (is_staged)
@@ -211,9 +227,8 @@ static enum xb_status enqueue(const struct xb_mode_context *context, struct xb_q
     /* In a pair that stages both ways each device has a copy in either. */
     unsigned ways = state->path == PATH_STAGED ? (unsigned)state->way_count : 1;
     if (state->by_kernel)
-        return backend->queue_kernel_copy(queue, target, to, source, from, bytes,
-                                          XB_ACCESS_SEQUENTIAL, ways * context->kernels_together,
-                                          error);
+        return backend->queue_kernel_copy(queue, target, to, source, from, bytes, state->access,
+                                          ways * context->kernels_together, error);
     return (state->path == PATH_STAGED ? backend->queue_copy : backend->queue_copy_peer)(
         queue, target, to, source, from, bytes, error);
 }
@@ -297,7 +312,8 @@ const struct xb_mode xb_mode_peer = {
         "direct-read: peer access is on, and the destination fetches the data. direct-write: the "
         "source sends it. staged: in chunks of --chunk through a ring of page-locked host memory, "
         "one device's copy into it overlapping the other's out of it. Each by copy engine or, "
-        "with --by kernel, by the device's cores, which load and store every word. bidir goes "
+        "with --by kernel, by the device's cores, which load and store every word, or with --by "
+        "bulk by their TMA engines. bidir goes "
         "both ways at the same time. No path stands in for another: the direct variants skip a "
         "pair without direct access. The device that makes the first copy has the clock. With "
         "--simultaneous all pairs that begin at one device copy at the same time (one-to-all), "
@@ -322,6 +338,7 @@ const struct xb_mode xb_mode_peer = {
     XB_HOOKS(struct state, buffers, setup, prepare, submit, verify),
     .capabilities = capabilities,
     .check_options = check_options,
+    .check_variant = check_variant,
     .check = check,
     .teardown = teardown,
 };

@@ -339,8 +339,8 @@ static enum xb_status work_on(struct xb_mode_context *context, struct xb_queue *
     uint64_t bytes = state->source.item_bytes[item];
     if (state->steps > 0 && bytes >= 8)
         XB_TRY(backend->queue_compute(queue, buffer, at, bytes, state->steps, error));
-    return backend->queue_digest(queue, buffer, at, bytes, state->digests, item * RESULT_BYTES,
-                                 error);
+    return backend->queue_digest(queue, buffer, at, bytes, false, state->digests,
+                                 item * RESULT_BYTES, error);
 }
 
 static enum xb_status compute(struct xb_mode_context *context, const struct xb_turn *turn,

@@ -243,7 +243,7 @@ static enum xb_status check_given(const struct xb_case *test, struct xb_error *e
 enum xb_status xb_source_check(const struct xb_case *test, struct xb_error *error)
 {
     uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
-    XB_TRY(xb_chunk_check_words(test, error));
+    XB_TRY(xb_chunk_check_words(test, 8, error));
     if (xb_io_is_direct(test) && chunk % XB_STORAGE_BLOCK != 0)
         return XB_FAIL(
             error, XB_ERR_USAGE,

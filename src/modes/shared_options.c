@@ -46,10 +46,14 @@ uint32_t xb_kernel_capabilities(const struct xb_case *test)
     return XB_CAP_KERNELS | xb_host_memory_capabilities(test);
 }
 
+uint32_t xb_access_capabilities(const struct xb_case *test)
+{
+    return XB_CAP_KERNELS | (strcmp(test->variant, "bulk") == 0 ? XB_CAP_BULK : 0);
+}
+
 uint32_t xb_mapped_capabilities(const struct xb_case *test)
 {
-    (void)test;
-    return XB_CAP_KERNELS | XB_CAP_MAPPED;
+    return XB_CAP_MAPPED | xb_access_capabilities(test);
 }
 
 enum xb_status xb_host_memory_refuse_pageable(const struct xb_case *test, struct xb_error *error)
@@ -66,14 +70,17 @@ const struct xb_option xb_option_access = {
     XB_CHOICES("access", "ORDER", "sequential",
                "In which order kernels go through memory: 'sequential', 'strided' (each step goes "
                "on by 512, to another page) or 'random'. A step is a word of 8 bytes from thread "
-               "to thread, or a line of 128 bytes if one thread loads alone.",
-               "sequential", "strided", "random")};
+               "to thread, or a line of 128 bytes if one thread loads alone. 'bulk': in order, by "
+               "bulk copies of the GPU's TMA engine.",
+               "sequential", "strided", "random", "bulk")};
 
 const struct xb_option xb_option_by = {
     XB_CHOICES("by", "WHAT", "engine",
                "What moves the data: 'engine' the runtime's copy, by a copy engine if the device "
-               "has one; 'kernel' the device's cores, which load and store every word.",
-               "engine", "kernel")};
+               "has one; 'kernel' the device's cores, which load and store every word; 'bulk' bulk "
+               "copies of their TMA engines; of local also 'read' and 'write', kernels that only "
+               "read or only write.",
+               "engine", "kernel", "bulk", "read", "write")};
 
 const struct xb_option xb_option_threads = {
     XB_COUNTS("threads", "0", 0, XB_CREW_THREADS,
@@ -143,14 +150,16 @@ struct xb_chunk xb_chunk_at(uint64_t bytes, uint64_t chunk, uint64_t index)
     return (struct xb_chunk){.offset = offset, .bytes = xb_lesser(bytes - offset, chunk)};
 }
 
-enum xb_status xb_chunk_check_words(const struct xb_case *test, struct xb_error *error)
+enum xb_status xb_chunk_check_words(const struct xb_case *test, unsigned word,
+                                    struct xb_error *error)
 {
     uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
-    if (chunk % 8 == 0)
+    if (chunk % word == 0)
         return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "--chunk %llu: the kernel of %s works on words of 8 bytes; take a multiple of 8",
-                   (unsigned long long)chunk, test->mode->name);
+    return XB_FAIL(
+        error, XB_ERR_USAGE,
+        "--chunk %llu: the kernel of %s works on words of %u bytes; take a multiple of %u",
+        (unsigned long long)chunk, test->mode->name, word, word);
 }
 
 /* One iteration cannot be interrupted: so many operations take some seconds to enqueue. */

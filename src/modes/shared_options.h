@@ -34,9 +34,10 @@ enum xb_memory xb_host_memory_of(const char *variant);
 
 /* A mode's `capabilities`: what a device needs to make the variant's memory. */
 uint32_t xb_host_memory_capabilities(const struct xb_case *test);
-/* The same with kernels, also of a mode whose variants are other words; and kernels that reach host
- * memory in place, whatever the variant. */
+/* The same with kernels, also of a mode whose variants are other words; what kernels need whose
+ * variants are those of --access; and the same for kernels that reach host memory in place. */
 uint32_t xb_kernel_capabilities(const struct xb_case *test);
+uint32_t xb_access_capabilities(const struct xb_case *test);
 uint32_t xb_mapped_capabilities(const struct xb_case *test);
 
 /* XB_ERR_UNSUPPORTED for the word 'pageable', in a mode that is about page-locked memory. */
@@ -45,7 +46,7 @@ enum xb_status xb_host_memory_refuse_pageable(const struct xb_case *test, struct
 /* --access: the order in which kernels go through memory. Its words are the modes' variants, in the
  * order of enum xb_access. */
 extern const struct xb_option xb_option_access;
-extern const struct xb_option xb_option_by;      /* --by: 'engine' or 'kernel' moves the data */
+extern const struct xb_option xb_option_by;      /* --by: what moves the data */
 extern const struct xb_option xb_option_chunk;   /* --chunk: how much one operation moves */
 extern const struct xb_option xb_option_buffers; /* --buffers: so many chunks on the device */
 extern const struct xb_option xb_option_threads; /* --threads: how many host threads there are */
@@ -129,8 +130,9 @@ struct xb_chunk {
 struct xb_chunk xb_chunk_at(uint64_t bytes, uint64_t chunk, uint64_t index);
 
 /* For check_options of a mode whose parameter it is and whose kernels work on chunks: XB_ERR_USAGE
- * where these are no whole words. */
-enum xb_status xb_chunk_check_words(const struct xb_case *test, struct xb_error *error);
+ * where these are no whole words of so many bytes. */
+enum xb_status xb_chunk_check_words(const struct xb_case *test, unsigned word,
+                                    struct xb_error *error);
 
 /* The same where an iteration of `per_chunk` operations a chunk would be seconds of enqueuing that
  * nothing can interrupt. The option is a size: --chunk, or another for which 0 is no chunk. */

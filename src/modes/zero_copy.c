@@ -27,7 +27,7 @@ static bool is_ordinary(const struct xb_case *test)
 
 static uint32_t capabilities(const struct xb_case *test)
 {
-    return XB_CAP_KERNELS | (is_ordinary(test) ? XB_CAP_PAGEABLE : XB_CAP_MAPPED);
+    return xb_access_capabilities(test) | (is_ordinary(test) ? XB_CAP_PAGEABLE : XB_CAP_MAPPED);
 }
 
 struct state {
@@ -200,7 +200,7 @@ const struct xb_mode xb_mode_zero_copy = {
     .variant_option = &xb_option_access,
     .transfers = {.by_kernel = "sequential"},
     .names = XB_NAMES({"sequential", "zero-copy"}, {"strided", "zero-copy, strided"},
-                      {"random", "zero-copy, random"}),
+                      {"random", "zero-copy, random"}, {"bulk", "zero-copy, by TMA"}),
     .options = XB_OPTIONS(&xb_option_access, &option_passes, &option_in_place),
     .parameters = XB_PARAMETERS({&option_passes, NULL}, {&option_in_place, NULL}),
     .figures = XB_FIGURES(&copy_time, &kernel_time, &explicit_time, &break_even_passes),

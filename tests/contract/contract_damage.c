@@ -210,7 +210,7 @@ TEST(chases_take_damage)
     for (size_t i = 0; i < ALL; i++) {
         begin(i);
         place_word(cursor, 0);
-        MUST(queue_chase, f->queue, f->there, cursor, 100, 0);
+        MUST(queue_chase, f->queue, f->there, cursor, 100, 0, false);
         const uint64_t loads = all[i].damage == XB_DAMAGE_NONE ? 100 : 99;
         assert_true(word_of(cursor, 0) == XB_CHAIN_LINE * loads);
     }
@@ -266,7 +266,7 @@ static void move_pieces(unsigned way, struct xb_pieces *list, struct xb_graph *g
     if (way == 0)
         MUST(queue_copy_pieces, f->queue, list);
     else if (way == 1)
-        MUST(queue_kernel_pieces, f->queue, list, 0);
+        MUST(queue_kernel_pieces, f->queue, list, 0, false);
     else if (way == 2)
         MUST(queue_graph, f->queue, graph);
     else

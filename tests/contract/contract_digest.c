@@ -27,7 +27,7 @@ static uint64_t right_digest(struct xb_pattern of, uint64_t offset, uint64_t byt
 /* The digest of a range of f->there, by the device. What stood in its place does not count. */
 static uint64_t digest_of(uint64_t offset, uint64_t bytes, struct xb_buffer *target, uint64_t to)
 {
-    MUST(queue_digest, f->queue, f->there, offset, bytes, target, to);
+    MUST(queue_digest, f->queue, f->there, offset, bytes, false, target, to);
     return word_of(target, to);
 }
 
@@ -86,11 +86,11 @@ TEST(digests_keep_the_order)
     computed.steps = 3;
     fill(pattern);
     for (uint64_t i = 0; i < 4; i++) { /* over the same word: the last one counts */
-        MUST(queue_digest, f->queue, f->there, 0, BYTES, target, 0);
-        MUST(queue_digest, f->queue, f->there, 0, 4099, target, 8 + 8 * i);
+        MUST(queue_digest, f->queue, f->there, 0, BYTES, false, target, 0);
+        MUST(queue_digest, f->queue, f->there, 0, 4099, false, target, 8 + 8 * i);
     }
     MUST(queue_compute, f->queue, f->there, 0, BYTES, 3);
-    MUST(queue_digest, f->queue, f->there, 8, BYTES - 8, target, 40);
+    MUST(queue_digest, f->queue, f->there, 8, BYTES - 8, false, target, 40);
     fill(poison);
     assert_true(word_of(target, 0) == right_digest(pattern, 0, BYTES));
     for (uint64_t i = 0; i < 4; i++)
@@ -142,8 +142,55 @@ TEST(bad_digests_are_refused)
     memset(f->pinned->host_address, 0x5a, 8);
     copy(target, 0, f->pinned, 0, 8);
     for (size_t i = 0; i < COUNT_OF(bad); i++)
-        REFUSED(queue_digest, f->queue, bad[i].buffer, bad[i].offset, bad[i].bytes, bad[i].target,
-                bad[i].to);
+        REFUSED(queue_digest, f->queue, bad[i].buffer, bad[i].offset, bad[i].bytes, false,
+                bad[i].target, bad[i].to);
     assert_true(word_of(target, 0) == UNTOUCHED);
     tested->buffer_free(target);
+}
+
+/* The sum of the words of that part of the pattern, zeros behind the last byte. */
+static uint64_t right_sum(uint64_t offset, uint64_t bytes)
+{
+    uint64_t sum = 0;
+    for (uint64_t at = 0; at < bytes; at += 8) {
+        uint64_t word = 0;
+        xb_host_fill(&word, offset + at, bytes - at < 8 ? bytes - at : 8, pattern);
+        sum += word;
+    }
+    return sum;
+}
+
+TEST(a_plain_digest_is_the_sum)
+{
+    const uint64_t lengths[] = {1, 7, 8, 9, 16, 24, 31, 4099, 16384, 16392, BYTES - 8};
+    NEEDS(XB_CAP_KERNELS);
+    struct xb_buffer *target = allocate(XB_MEMORY_DEVICE);
+    fill(pattern);
+    for (size_t i = 0; i < COUNT_OF(lengths); i++)
+        for (uint64_t offset = 0; offset <= 8; offset += 8) {
+            MUST(queue_digest, f->queue, f->there, offset, lengths[i], true, target, 24);
+            assert_true(word_of(target, 24) == right_sum(offset, lengths[i]));
+        }
+    tested->buffer_free(target);
+}
+
+TEST(counting_numbers_the_words)
+{
+    const uint64_t lengths[] = {0, 7, 8, 16, 24, 4099, 16384, 16392, BYTES};
+    const uint64_t first = UINT64_C(0xfffffffd); /* to where 32 bits do not reach */
+    NEEDS(XB_CAP_KERNELS);
+    for (size_t i = 0; i < COUNT_OF(lengths); i++) {
+        fill(pattern);
+        MUST(queue_count, f->queue, f->there, lengths[i], first);
+        const unsigned char *memory = bring_back();
+        const uint64_t end = lengths[i] / 8 * 8;
+        for (uint64_t at = 0; at < end; at += 8) {
+            uint64_t word;
+            memcpy(&word, memory + at, 8);
+            assert_true(word == first + at / 8);
+        }
+        EXPECT_BYTES(memory + end, end, BYTES - end, pattern);
+    }
+    REFUSED(queue_count, f->queue, f->there, BYTES + 1, 0);
+    REFUSED(queue_count, f->queue, f->pinned, 8, 0);
 }

@@ -8,7 +8,9 @@ struct group kernel_tests = {"kernels", "kernels and managed memory", false, 0, 
 
 /* ---- copies ---- */
 
-static const enum xb_access orders[] = {XB_ACCESS_SEQUENTIAL, XB_ACCESS_STRIDED, XB_ACCESS_RANDOM};
+static const enum xb_access orders[] = {XB_ACCESS_SEQUENTIAL, XB_ACCESS_STRIDED, XB_ACCESS_RANDOM,
+                                        XB_ACCESS_BULK};
+#define ORDERS (COUNT_OF(orders) - !can(XB_CAP_BULK))
 
 static const struct {
     uint64_t to, from, bytes;
@@ -46,7 +48,7 @@ static void copy_out(struct xb_buffer *target, enum xb_access access)
 static void copy_both_ways(enum xb_memory memory)
 {
     struct xb_buffer *host = allocate(memory);
-    for (size_t i = 0; i < COUNT_OF(orders); i++) {
+    for (size_t i = 0; i < ORDERS; i++) {
         xb_host_fill(host->host_address, 0, BYTES, pattern);
         copy_in(host, orders[i]);
         fill(pattern);
@@ -95,6 +97,24 @@ TEST(bad_kernel_copies_are_refused)
     for (size_t i = 0; i < COUNT_OF(bad); i++)
         REFUSED(queue_kernel_copy, f->queue, bad[i].target, bad[i].to, bad[i].source, bad[i].from,
                 bad[i].bytes, XB_ACCESS_SEQUENTIAL, 1);
+}
+
+/* Where there is no engine for them: nothing stands in. */
+TEST(bulk_copies_need_their_capability)
+{
+    const struct xb_piece piece = {.bytes = 16};
+    struct xb_pieces *list = NULL;
+    NEEDS(XB_CAP_KERNELS);
+    if (can(XB_CAP_BULK))
+        skip();
+    struct xb_buffer *other = allocate(XB_MEMORY_DEVICE);
+    MUST(pieces_open, f->device, f->there, other, &piece, 1, &list);
+    FAILS(XB_ERR_UNSUPPORTED, queue_kernel_copy, f->queue, f->there, 0, other, 0, 16,
+          XB_ACCESS_BULK, 1);
+    FAILS(XB_ERR_UNSUPPORTED, queue_kernel_pieces, f->queue, list, 1, true);
+    FAILS(XB_ERR_UNSUPPORTED, queue_chase, f->queue, f->there, other, 1, 0, true);
+    tested->pieces_close(list);
+    tested->buffer_free(other);
 }
 
 /* ---- computing ---- */
@@ -169,7 +189,7 @@ static void follow(struct xb_buffer *chain, struct xb_buffer *cursor, uint64_t b
     MUST(queue_chain, f->queue, chain, bytes, access);
     place_word(cursor, xb_chain_offset(access, bytes, 0));
     for (unsigned i = 0; i < COUNT_OF(loads); i++) {
-        MUST(queue_chase, f->queue, chain, cursor, loads[i], 100 * i);
+        MUST(queue_chase, f->queue, chain, cursor, loads[i], 100 * i, access == XB_ACCESS_BULK);
         turns += loads[i];
         assert_true(word_of(cursor, 0) == xb_chain_offset(access, bytes, turns));
     }
@@ -180,7 +200,7 @@ static void follow_in_all_orders(enum xb_memory memory)
     const uint64_t sizes[] = {1000, 64 << 10, BYTES}; /* the ends of some are no whole lines */
     struct xb_buffer *cursor = allocate(XB_MEMORY_DEVICE);
     struct xb_buffer *chain = allocate(memory);
-    for (size_t i = 0; i < COUNT_OF(orders); i++)
+    for (size_t i = 0; i < ORDERS; i++)
         for (size_t j = 0; j < COUNT_OF(sizes); j++)
             follow(chain, cursor, sizes[j], orders[i]);
     tested->buffer_free(chain);
@@ -218,10 +238,10 @@ TEST(bad_chains_are_refused)
     REFUSED(queue_chain, f->queue, f->pinned, 4096, order);
     REFUSED(queue_chain, f->queue, f->there, BYTES + 1, order);
     REFUSED(queue_chain, f->queue, f->there, XB_CHAIN_LINE - 1, order);
-    REFUSED(queue_chase, f->queue, f->pinned, f->there, 1, 0);
-    REFUSED(queue_chase, f->queue, f->there, f->pinned, 1, 0);
-    REFUSED(queue_chase, f->queue, f->there, small, 1, 0);
-    REFUSED(queue_chase, f->queue, small, f->there, 1, 0);
+    REFUSED(queue_chase, f->queue, f->pinned, f->there, 1, 0, false);
+    REFUSED(queue_chase, f->queue, f->there, f->pinned, 1, 0, false);
+    REFUSED(queue_chase, f->queue, f->there, small, 1, 0, false);
+    REFUSED(queue_chase, f->queue, small, f->there, 1, 0, false);
     tested->buffer_free(small);
 }
 
@@ -234,10 +254,10 @@ TEST(kernels_stand_behind_a_hold)
     place_word(cursor, 0);
     hold();
     MUST(queue_chain, f->queue, target, BYTES, XB_ACCESS_SEQUENTIAL);
-    MUST(queue_chase, f->queue, target, cursor, 77, 1);
+    MUST(queue_chase, f->queue, target, cursor, 77, 1, can(XB_CAP_BULK));
     fill(pattern);
     MUST(queue_compute, f->queue, f->there, 0, BYTES, 3);
-    for (size_t i = 0; i < COUNT_OF(orders); i++)
+    for (size_t i = 0; i < ORDERS; i++)
         MUST(queue_kernel_copy, f->queue, target, 0, f->there, 0, BYTES, orders[i], 1);
     copy(f->pinned, 0, target, 0, BYTES);
     release();
@@ -285,7 +305,7 @@ static void expect_pieces_cross(struct xb_buffer *managed)
         xb_host_fill(managed->host_address, 0, BYTES, to_device ? pattern : poison);
         fill(to_device ? poison : pattern);
         MUST(pieces_open, f->device, target, source, &piece, 1, &list);
-        MUST(queue_kernel_pieces, f->queue, list, 0);
+        MUST(queue_kernel_pieces, f->queue, list, 0, false);
         const unsigned char *there = bring_back();
         tested->pieces_close(list);
         expect_range(to_device ? there : managed->host_address, at, at, piece.bytes);

@@ -219,10 +219,10 @@ static void kernel_pieces_between(unsigned from, unsigned queue)
     write_device(from, pattern);
     write_device(to, poison);
     MUST(pieces_open, devices[queue], buffers[to], buffers[from], pieces, 3, &list);
-    MUST(queue_kernel_pieces, queues[queue], list, 0);
+    MUST(queue_kernel_pieces, queues[queue], list, 0, false);
     MUST(queue_wait, queues[queue]);
     assert_true(count_wrong(to, BYTES, pattern) == BYTES - 5003 - 65536 - 1);
-    REFUSED(queue_kernel_pieces, queues[1 - queue], list, 0);
+    REFUSED(queue_kernel_pieces, queues[1 - queue], list, 0, false);
     tested->pieces_close(list);
 }
 
@@ -290,7 +290,7 @@ static void chase_between(unsigned owner)
     MUST(queue_chain, queues[owner], buffers[owner], BYTES, XB_ACCESS_RANDOM);
     MUST(queue_wait, queues[owner]);
     MUST(queue_copy, queues[reader], buffers[reader], 0, word, 0, 8);
-    MUST(queue_chase, queues[reader], buffers[owner], buffers[reader], loads, 0);
+    MUST(queue_chase, queues[reader], buffers[owner], buffers[reader], loads, 0, false);
     MUST(queue_copy, queues[reader], word, 0, buffers[reader], 0, 8);
     MUST(queue_wait, queues[reader]);
     assert_true(*offset == xb_chain_offset(XB_ACCESS_RANDOM, BYTES, loads));

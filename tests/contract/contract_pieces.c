@@ -75,19 +75,20 @@ static struct xb_piece *make_pieces(const struct shape *shape)
 
 /* ---- what moves them ---- */
 
-enum way { BATCH, KERNEL, GRAPH };
+enum way { BATCH, KERNEL, BULK, GRAPH };
 
 static uint32_t need_of(enum way way)
 {
     return way == BATCH   ? XB_CAP_BATCH
            : way == GRAPH ? XB_CAP_GRAPH
+           : way == BULK  ? XB_CAP_BULK | XB_CAP_MAPPED
                           : XB_CAP_KERNELS | XB_CAP_MAPPED;
 }
 
 /* Host memory that the way reaches; mapped memory serves every one of them. */
 static enum xb_memory memory_of(enum way way)
 {
-    return way == KERNEL ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
+    return way == KERNEL || way == BULK ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
 }
 
 static void fill_buffer(struct xb_buffer *buffer, struct xb_pattern with)
@@ -139,7 +140,8 @@ static void move(enum way way, struct xb_pieces *list, struct xb_graph *graph, u
         MUST(queue_copy_pieces, f->queue, list);
         break;
     case KERNEL:
-        MUST(queue_kernel_pieces, f->queue, list, blocks[turn % 4]);
+    case BULK:
+        MUST(queue_kernel_pieces, f->queue, list, blocks[turn % 4], way == BULK);
         break;
     case GRAPH:
         MUST(queue_graph, f->queue, graph);
@@ -172,7 +174,7 @@ static void move_list(enum way way, struct xb_buffer *target, struct xb_buffer *
         tested->pieces_close(list);
         list = NULL;
     }
-    for (unsigned turn = 0; turn < (way == KERNEL ? 4 : 2); turn++) {
+    for (unsigned turn = 0; turn < (way == KERNEL || way == BULK ? 4 : 2); turn++) {
         fill_buffer(target, poison);
         move(way, list, graph, turn);
         expect_pieces(target, pieces, shape->count);
@@ -206,6 +208,11 @@ TEST(kernels_move_pieces)
     move_all(KERNEL);
 }
 
+TEST(bulk_copies_move_pieces)
+{
+    move_all(BULK);
+}
+
 TEST(graphs_move_pieces)
 {
     move_all(GRAPH);
@@ -228,9 +235,11 @@ TEST(kernels_take_any_alignment)
                                           .source_offset = k * room + k / 16,
                                           .bytes = lengths[i]};
         MUST(pieces_open, f->device, f->there, host, pieces, count, &list);
-        fill_buffer(f->there, poison);
-        move(KERNEL, list, NULL, 0);
-        expect_pieces(f->there, pieces, count);
+        for (enum way way = KERNEL; way <= (can(XB_CAP_BULK) ? BULK : KERNEL); way++) {
+            fill_buffer(f->there, poison);
+            move(way, list, NULL, 0);
+            expect_pieces(f->there, pieces, count);
+        }
         tested->pieces_close(list);
     }
     tested->buffer_free(host);
@@ -392,7 +401,7 @@ TEST(bad_memory_is_refused)
     if (can(XB_CAP_GRAPH))
         REFUSED(graph_open, f->queue, list, &graph);
     if (can(XB_CAP_KERNELS))
-        REFUSED(queue_kernel_pieces, f->queue, list, 0);
+        REFUSED(queue_kernel_pieces, f->queue, list, 0, false);
     assert_null(graph);
     tested->pieces_close(list);
     tested->buffer_free(host);

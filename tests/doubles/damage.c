@@ -144,11 +144,11 @@ enum xb_status xb_damage_queue_copy_peer(struct xb_queue *queue, struct xb_buffe
 
 enum xb_status xb_damage_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
                                      struct xb_buffer *cursor, uint64_t loads, unsigned turn,
-                                     struct xb_error *error)
+                                     bool bulk, struct xb_error *error)
 {
     bool damaged = *xb_damager.damage != XB_DAMAGE_NONE && loads > 0;
     xb_damage_count += damaged;
-    return xb_damager.inner->queue_chase(queue, chain, cursor, loads - damaged, turn, error);
+    return xb_damager.inner->queue_chase(queue, chain, cursor, loads - damaged, turn, bulk, error);
 }
 
 /* ---- prefetches and decodings ---- */

@@ -258,7 +258,7 @@ static enum xb_status flip_bit(struct xb_queue *queue, struct xb_buffer *target,
 /* Enqueues, in one of these ways, what stands for the damage that is to be done and can be. */
 enum way { BY_COPIES, BY_KERNEL, BY_GRAPH };
 static enum xb_status enqueue(enum way way, struct xb_queue *queue, const struct variants *variants,
-                              unsigned blocks, struct xb_error *error)
+                              unsigned blocks, bool bulk, struct xb_error *error)
 {
     const struct xb_backend *inner = xb_damager.inner;
     enum xb_damage damage = *xb_damager.damage;
@@ -268,7 +268,7 @@ static enum xb_status enqueue(enum way way, struct xb_queue *queue, const struct
     void *made = variants->of[is_damaged && !flips ? damage : XB_DAMAGE_NONE].made;
     xb_damage_count += is_damaged;
     if (made != NULL)
-        status = way == BY_KERNEL  ? inner->queue_kernel_pieces(queue, made, blocks, error)
+        status = way == BY_KERNEL  ? inner->queue_kernel_pieces(queue, made, blocks, bulk, error)
                  : way == BY_GRAPH ? inner->queue_graph(queue, made, error)
                                    : inner->queue_copy_pieces(queue, made, error);
     if (status != XB_OK || !flips)
@@ -280,19 +280,20 @@ static enum xb_status enqueue(enum way way, struct xb_queue *queue, const struct
 enum xb_status xb_damage_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces *list,
                                            struct xb_error *error)
 {
-    return enqueue(BY_COPIES, queue, &((struct damaged_pieces *)list)->variants, 0, error);
+    return enqueue(BY_COPIES, queue, &((struct damaged_pieces *)list)->variants, 0, false, error);
 }
 
 enum xb_status xb_damage_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
-                                             unsigned blocks, struct xb_error *error)
+                                             unsigned blocks, bool bulk, struct xb_error *error)
 {
-    return enqueue(BY_KERNEL, queue, &((struct damaged_pieces *)list)->variants, blocks, error);
+    return enqueue(BY_KERNEL, queue, &((struct damaged_pieces *)list)->variants, blocks, bulk,
+                   error);
 }
 
 enum xb_status xb_damage_queue_graph(struct xb_queue *queue, struct xb_graph *graph,
                                      struct xb_error *error)
 {
-    return enqueue(BY_GRAPH, queue, &((struct damaged_graph *)graph)->variants, 0, error);
+    return enqueue(BY_GRAPH, queue, &((struct damaged_graph *)graph)->variants, 0, false, error);
 }
 
 /* ---- rows ---- */

@@ -11,7 +11,7 @@
 static const struct xb_fake no_faults = {
     .capabilities = XB_CAP_REGISTER | XB_CAP_WRITE_COMBINED | XB_CAP_HOLD | XB_CAP_KERNELS |
                     XB_CAP_MAPPED | XB_CAP_MANAGED | XB_CAP_BATCH | XB_CAP_GRAPH | XB_CAP_ROWS |
-                    XB_CAP_FILE | XB_CAP_POOL | XB_CAP_PAGEABLE,
+                    XB_CAP_FILE | XB_CAP_POOL | XB_CAP_PAGEABLE | XB_CAP_BULK,
     .device_count = 1,
     .held_operations = 64,
 };

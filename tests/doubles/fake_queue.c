@@ -332,7 +332,7 @@ enum xb_status xb_fake_queue_chain(struct xb_queue *queue, struct xb_buffer *buf
 
 enum xb_status xb_fake_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
                                    struct xb_buffer *cursor, uint64_t loads, unsigned turn,
-                                   struct xb_error *error)
+                                   bool bulk, struct xb_error *error)
 {
     const struct xb_device *peer = peer_of(queue, chain, cursor);
     double seconds = peer != NULL                        ? XB_FAKE_SECONDS_PER_PEER_LOAD
@@ -341,7 +341,8 @@ enum xb_status xb_fake_queue_chase(struct xb_queue *queue, struct xb_buffer *cha
     if (xb_fake_fails("queue_chase", error) || check_access(queue, peer, error) != XB_OK)
         return error->status;
     xb_fake_pass_time(queue, (double)loads * seconds);
-    return xb_damage_queue_chase(queue, chain, cursor, loads, turn, error);
+    xb_fake.kernel_access |= (unsigned)bulk << XB_ACCESS_BULK;
+    return xb_damage_queue_chase(queue, chain, cursor, loads, turn, bulk, error);
 }
 
 enum xb_status xb_fake_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
@@ -353,12 +354,23 @@ enum xb_status xb_fake_queue_decode(struct xb_queue *queue, const struct xb_deco
 }
 
 enum xb_status xb_fake_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
-                                    uint64_t offset, uint64_t bytes, struct xb_buffer *target,
-                                    uint64_t target_offset, struct xb_error *error)
+                                    uint64_t offset, uint64_t bytes, bool plain,
+                                    struct xb_buffer *target, uint64_t target_offset,
+                                    struct xb_error *error)
 {
     ENTER(queue_digest);
     xb_fake_pass_time(queue, (double)bytes * XB_FAKE_DIGEST_SECONDS_PER_BYTE);
-    return xb_queue_digest(queue, buffer, offset, bytes, target, target_offset, error);
+    bytes -= plain && xb_fake.damage != XB_DAMAGE_NONE ? 8 : 0; /* a word is not read */
+    return xb_queue_digest(queue, buffer, offset, bytes, plain, target, target_offset, error);
+}
+
+enum xb_status xb_fake_queue_count(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                   uint64_t first, struct xb_error *error)
+{
+    ENTER(queue_count);
+    xb_fake_pass_time(queue, (double)bytes * XB_FAKE_DIGEST_SECONDS_PER_BYTE);
+    bytes -= xb_fake.damage != XB_DAMAGE_NONE ? 8 : 0;
+    return xb_queue_count(queue, buffer, bytes, first, error);
 }
 
 enum xb_status xb_fake_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
@@ -524,14 +536,15 @@ enum xb_status xb_fake_queue_copy_pieces(struct xb_queue *queue, struct xb_piece
 }
 
 enum xb_status xb_fake_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
-                                           unsigned blocks, struct xb_error *error)
+                                           unsigned blocks, bool bulk, struct xb_error *error)
 {
     ENTER(queue_kernel_pieces);
     pay_for_list(queue, list);
     if (xb_fake.more_blocks_are_faster && blocks > 0 && blocks < XB_FAKE_MULTIPROCESSORS)
         xb_fake_pass_time(queue, 1e-3 * (XB_FAKE_MULTIPROCESSORS - blocks));
     xb_fake.piece_blocks = blocks;
-    return xb_damage_queue_kernel_pieces(queue, list, blocks, error);
+    xb_fake.kernel_access |= (unsigned)bulk << XB_ACCESS_BULK;
+    return xb_damage_queue_kernel_pieces(queue, list, blocks, bulk, error);
 }
 
 enum xb_status xb_fake_graph_open(struct xb_queue *queue, struct xb_pieces *list,

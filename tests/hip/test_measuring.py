@@ -185,7 +185,7 @@ class Works(HipCase):
         self.assertEqual(len(devices), 2, outcome)
         for device in devices:
             self.assertEqual(set(device["capabilities"]), CAPABILITIES)
-            self.assertEqual(set(device["lacks"]), {"write-combined", "file"})
+            self.assertEqual(set(device["lacks"]), {"write-combined", "file", "bulk"})
         self.assertEqual(outcome.trace["hipMalloc"], 0, "listing takes no memory")
         self.assertEqual(outcome.trace["hiprtcCompileProgram"], 0, "listing compiles nothing")
 

@@ -247,12 +247,12 @@ static enum xb_status prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
 }
 
 static enum xb_status kernel_pieces(struct xb_queue *queue, struct xb_pieces *list, unsigned blocks,
-                                    struct xb_error *error)
+                                    bool bulk, struct xb_error *error)
 {
     unsigned times = altered.pages == SIDE_DEVICE ? 1 : once_or(altered.fault_times);
     enum xb_status status = XB_OK;
     for (unsigned i = 0; status == XB_OK && i < times; i++)
-        status = xb_fake_backend.queue_kernel_pieces(queue, list, blocks, error);
+        status = xb_fake_backend.queue_kernel_pieces(queue, list, blocks, bulk, error);
     if (status == XB_OK && altered.wrong_piece > 0)
         status = xb_fake_backend.queue_kernel_copy(queue, list->target, altered.wrong_piece,
                                                    list->source, altered.wrong_piece, 8,

@@ -139,6 +139,18 @@ static void set_batch(struct xb_device_info *info)
     xb_device_withhold(info, XB_CAP_BATCH, reason);
 }
 
+/* Bulk copies need a GPU that makes them, and a compiler that knows them. */
+static void set_bulk(struct xb_device_info *info, int major)
+{
+    if (CUDART_VERSION >= XB_CUDA_BULK && major >= 9)
+        info->capabilities |= XB_CAP_BULK;
+    else
+        xb_device_withhold(info, XB_CAP_BULK,
+                           major < 9 ? "it has no TMA engine: GPUs from Hopper (sm_90) on have one"
+                                     : "this build's CUDA is older than 12.0: build with a newer "
+                                       "toolkit");
+}
+
 static enum xb_status device_info(struct xb_driver *driver, unsigned index,
                                   struct xb_device_info *info, struct xb_error *error)
 {
@@ -181,6 +193,7 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
     if (properties.canMapHostMemory && (blocking == NULL || strtol(blocking, NULL, 10) == 0))
         info->capabilities |= XB_CAP_HOLD;
     set_batch(info);
+    set_bulk(info, properties.major);
     if (has_pools)
         info->capabilities |= XB_CAP_POOL;
     else

@@ -94,14 +94,39 @@ static struct xb_gpu_outcome copy_batch(void **targets, void **sources, size_t *
 /* cudaGraphInstantiate has other parameters in CUDA 11. */
 ADAPTER(instantiate, (void **executable, void *graph), cudaGraphInstantiateWithFlags,
         (cudaGraphExec_t *)executable, graph, 0)
-ADAPTER(launch, (void *kernel, unsigned blocks, unsigned threads, void **arguments, void *stream),
+ADAPTER(launch,
+        (void *kernel, unsigned blocks, unsigned threads, unsigned shared_bytes, void **arguments,
+         void *stream),
         cudaLaunchKernel, kernel, ((struct dim3){blocks, 1, 1}), ((struct dim3){threads, 1, 1}),
-        arguments, 0, stream)
+        arguments, shared_bytes, stream)
+
+/* Shared memory of a block that the kernel for bulk copies does not divide among its warps. */
+#define OTHER_SHARED_BYTES 1024
+
+/* Has blocks that make bulk copies take all the shared memory that one can have. */
+static enum xb_status grow_bulk(struct xb_gpu_device *device, struct xb_error *error)
+{
+    int most = 0;
+    if ((device->base.info.capabilities & XB_CAP_BULK) == 0)
+        return XB_OK;
+    XB_TRY(XB_GPU(error, &xb_cuda_runtime,
+                  XB_CUDA_CALL(cudaDeviceGetAttribute, &most,
+                               cudaDevAttrMaxSharedMemoryPerBlockOptin, device->ordinal),
+                  "cannot read how much shared memory a block has on CUDA device %u",
+                  device->base.info.index));
+    device->bulk_warps = (unsigned)(most - OTHER_SHARED_BYTES) / XB_GPU_BULK_BYTES;
+    return XB_GPU(error, &xb_cuda_runtime,
+                  XB_CUDA_CALL(cudaFuncSetAttribute, device->kernels[XB_GPU_BULK],
+                               cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               (int)(device->bulk_warps * XB_GPU_BULK_BYTES)),
+                  "the kernel for bulk copies cannot have its shared memory on CUDA device %u",
+                  device->base.info.index);
+}
 
 /* Asks for each kernel's attributes, which makes the runtime load it from the program. */
 static enum xb_status load_kernels(struct xb_gpu_device *device, struct xb_error *error)
 {
-    for (int i = 0; i < XB_GPU_KERNELS; i++) {
+    for (int i = 0; i < XB_GPU_ALL_KERNELS; i++) {
         struct cudaFuncAttributes attributes;
         const void *kernel = xb_cuda_kernel((enum xb_gpu_kernel)i);
         device->kernels[i] = (void *)kernel;
@@ -111,7 +136,7 @@ static enum xb_status load_kernels(struct xb_gpu_device *device, struct xb_error
                       "code for sm_75 and newer",
                       device->base.info.architecture, device->base.info.index));
     }
-    return XB_OK;
+    return grow_bulk(device, error);
 }
 
 const struct xb_gpu_runtime xb_cuda_runtime = {

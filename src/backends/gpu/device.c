@@ -79,7 +79,7 @@ static enum xb_status prepare_device(struct xb_gpu_device *device, struct xb_err
     }
     if (status == XB_ERR_UNSUPPORTED) {
         /* The device can still copy, and the host can check. What it never had keeps its reason. */
-        const uint32_t lost = XB_CAP_KERNELS | XB_CAP_HOLD | XB_CAP_MANAGED;
+        const uint32_t lost = XB_CAP_KERNELS | XB_CAP_HOLD | XB_CAP_MANAGED | XB_CAP_BULK;
         xb_device_withhold(info, lost & info->capabilities, reason);
     } else if (status != XB_OK) {
         return status;

@@ -132,7 +132,8 @@ enum xb_gpu_order {
           void *stream),                                                                           \
          "peers", N##MemcpyPeerAsync, target, target_ordinal, source, source_ordinal, bytes,       \
          stream)                                                                                   \
-    OWN(launch, (void *kernel, unsigned blocks, unsigned threads, void **arguments, void *stream)) \
+    OWN(launch, (void *kernel, unsigned blocks, unsigned threads, unsigned shared_bytes,           \
+                 void **arguments, void *stream))                                                  \
     SAME(can_access_peer, (int *can_access, int ordinal, int other), "peers",                      \
          N##DeviceCanAccessPeer, can_access, ordinal, other)                                       \
     SAME(open_peer, (int other), "peers", N##DeviceEnablePeerAccess, other, 0)                     \
@@ -191,7 +192,8 @@ struct xb_gpu_device {
     int ordinal;
     void *module; /* the vendor's handle of the loaded kernels */
     void *code;   /* the code of that module, kept as long as the module is loaded */
-    void *kernels[XB_GPU_KERNELS];
+    void *kernels[XB_GPU_ALL_KERNELS];
+    unsigned bulk_warps;                /* in a block that makes bulk copies */
     unsigned long long hold_limit;      /* cycles after which a hold gives up */
     unsigned multiprocessors;           /* 1 or more */
     uint64_t max_pitch;                 /* of rows */

@@ -208,33 +208,41 @@ XB_KERNEL xb_kernel_clear(u64 *word)
     *word = 0;
 }
 
-/* What words `index` and `index` + 1 add to a digest, from one load. */
-__device__ static u64 digest_pair(uint4 pair, u64 index)
+/* What word `index` adds to a digest: without MIXED it is the sum of the words. */
+template <bool MIXED> __device__ static u64 digest_word(u64 word, u64 index)
 {
-    return xb_digest_word((u64)pair.y << 32 | pair.x, index) +
-           xb_digest_word((u64)pair.w << 32 | pair.z, index + 1);
+    return MIXED ? xb_digest_word(word, index) : word;
+}
+
+/* What words `index` and `index` + 1 add, from one load. */
+template <bool MIXED> __device__ static u64 digest_pair(uint4 pair, u64 index)
+{
+    return digest_word<MIXED>((u64)pair.y << 32 | pair.x, index) +
+           digest_word<MIXED>((u64)pair.w << 32 | pair.z, index + 1);
 }
 
 /* What the words outside the pairs add: one in front, one behind, and the bytes behind the last
  * whole word, with zeros behind them. */
+template <bool MIXED>
 __device__ static u64 digest_ends(const u64 *memory, u64 bytes, u64 head, u64 pairs)
 {
     u64 words = bytes / 8;
     u64 sum = 0;
     for (u64 i = 0; i < head; i++)
-        sum += xb_digest_word(memory[i], i);
+        sum += digest_word<MIXED>(memory[i], i);
     for (u64 i = head + 2 * pairs; i < words; i++)
-        sum += xb_digest_word(memory[i], i);
+        sum += digest_word<MIXED>(memory[i], i);
     u64 last = 0;
     for (unsigned byte = 0; byte < bytes % 8; byte++)
         last |= (u64)((const unsigned char *)memory)[words * 8 + byte] << (8 * byte);
-    return bytes % 8 != 0 ? sum + xb_digest_word(last, words) : sum;
+    return bytes % 8 != 0 ? sum + digest_word<MIXED>(last, words) : sum;
 }
 
 /* Adds the digest to *digest. A block takes one tile of pairs of words after the other, as
  * copy_sequential does. The lanes of a warp add up theirs, and one of them adds to memory: all
  * additions go to one address, where they wait for each other. */
-XB_KERNEL xb_kernel_digest(const u64 *memory, u64 bytes, u64 *digest)
+template <bool MIXED>
+__device__ static void make_digest(const u64 *memory, u64 bytes, u64 *digest)
 {
     u64 words = bytes / 8;
     u64 head = words > 0 ? (u64)memory / 8 % 2 : 0; /* words before the first place for a pair */
@@ -246,15 +254,44 @@ XB_KERNEL xb_kernel_digest(const u64 *memory, u64 bytes, u64 *digest)
         EACH_ITEM(k, first, pairs)
             pair[k] = from[first + k * THREADS];
         EACH_ITEM(k, first, pairs)
-            sum += digest_pair(pair[k], head + 2 * (first + k * THREADS));
+            sum += digest_pair<MIXED>(pair[k], head + 2 * (first + k * THREADS));
     }
     if (blockIdx.x == 0 && threadIdx.x == 0)
-        sum += digest_ends(memory, bytes, head, pairs);
+        sum += digest_ends<MIXED>(memory, bytes, head, pairs);
     unsigned lane = threadIdx.x % LANES;
     for (unsigned apart = XB_GPU_TOGETHER / 2; apart > 0; apart /= 2)
         sum += XB_LANES_SWAP(sum, lane, apart);
     if (lane % XB_GPU_TOGETHER == 0)
         atomicAdd(digest, sum);
+}
+
+XB_KERNEL xb_kernel_digest(const u64 *memory, u64 bytes, u64 *digest)
+{
+    make_digest<true>(memory, bytes, digest);
+}
+
+XB_KERNEL xb_kernel_sum(const u64 *memory, u64 bytes, u64 *sum)
+{
+    make_digest<false>(memory, bytes, sum);
+}
+
+/* Numbers the words from `first` on. */
+XB_KERNEL xb_kernel_count(u64 *memory, u64 words, u64 first)
+{
+    EACH_TILE(item, words / 2) {
+        EACH_ITEM(k, item, words / 2) {
+            const u64 at = item + k * THREADS;
+            const u64 one = first + 2 * at, next = one + 1;
+            uint4 pair;
+            pair.x = (unsigned)one;
+            pair.y = (unsigned)(one >> 32);
+            pair.z = (unsigned)next;
+            pair.w = (unsigned)(next >> 32);
+            ((uint4 *)memory)[at] = pair;
+        }
+    }
+    if (words % 2 != 0 && blockIdx.x == 0 && threadIdx.x == 0)
+        memory[words - 1] = first + words - 1;
 }
 
 /* Writes a chain: see xferbench/access.h. Each thread writes the words of other turns. */
@@ -310,8 +347,20 @@ __device__ static void copy_pieces(char *const *to, const char *const *from, con
             to[k][items[k] * sizeof(T) + lane] = last[k];
 }
 
+/* In the largest items that both sides of all of them are aligned to. */
+__device__ static void copy_aligned(char *const *to, const char *const *from, const unsigned *bytes,
+                                    u64 alignment, unsigned lane)
+{
+    if (alignment % 16 == 0)
+        copy_pieces<uint4>(to, from, bytes, lane);
+    else if (alignment % 8 == 0)
+        copy_pieces<u64>(to, from, bytes, lane);
+    else
+        copy_pieces<char>(to, from, bytes, lane);
+}
+
 /* Copies pieces of XB_GPU_PIECE_BYTES at most. LANES threads take AT_ONCE neighbouring pieces at a
- * time, in the largest items that both sides of all of them are aligned to. */
+ * time. */
 extern "C" __global__ void __launch_bounds__(XB_GPU_PIECE_THREADS)
     xb_kernel_pieces(char *target, const char *source, const struct xb_piece *pieces, u64 count)
 {
@@ -328,12 +377,7 @@ extern "C" __global__ void __launch_bounds__(XB_GPU_PIECE_THREADS)
             bytes[k] = first + k < count ? (unsigned)piece->bytes : 0;
             alignment |= (u64)to[k] | (u64)from[k];
         }
-        if (alignment % 16 == 0)
-            copy_pieces<uint4>(to, from, bytes, lane);
-        else if (alignment % 8 == 0)
-            copy_pieces<u64>(to, from, bytes, lane);
-        else
-            copy_pieces<char>(to, from, bytes, lane);
+        copy_aligned(to, from, bytes, alignment, lane);
     }
 }
 

@@ -21,7 +21,7 @@ struct xb_gpu_check {
     unsigned long long first_offset;
 };
 
-/* All kernels: XB_GPU_FILL is xb_kernel_fill of kernels.cuh. */
+/* The kernels of all GPUs: XB_GPU_FILL is xb_kernel_fill of kernels.cuh. */
 #define XB_GPU_KERNEL_LIST(X)                                                                      \
     X(FILL, fill)                                                                                  \
     X(CHECK, check)                                                                                \
@@ -43,9 +43,17 @@ struct xb_gpu_check {
     X(FOR, for)                                                                                    \
     X(LZ4, lz4)                                                                                    \
     X(CLEAR, clear)                                                                                \
-    X(DIGEST, digest)
+    X(DIGEST, digest)                                                                              \
+    X(SUM, sum)                                                                                    \
+    X(COUNT, count)
 #define XB_GPU_KERNEL_NUMBER(NAME, name) XB_GPU_##NAME,
-enum xb_gpu_kernel { XB_GPU_KERNEL_LIST(XB_GPU_KERNEL_NUMBER) XB_GPU_KERNELS };
+enum xb_gpu_kernel {
+    XB_GPU_KERNEL_LIST(XB_GPU_KERNEL_NUMBER) XB_GPU_KERNELS,
+    /* Those of CUDA alone, in cuda/bulk.cuh. */
+    XB_GPU_BULK = XB_GPU_KERNELS,
+    XB_GPU_CHASE_BULK,
+    XB_GPU_ALL_KERNELS
+};
 #define XB_GPU_KERNEL_NAME(NAME, name) "xb_kernel_" #name,
 #define XB_GPU_KERNEL_NAMES XB_GPU_KERNEL_LIST(XB_GPU_KERNEL_NAME)
 
@@ -59,6 +67,8 @@ enum xb_gpu_kernel { XB_GPU_KERNEL_LIST(XB_GPU_KERNEL_NUMBER) XB_GPU_KERNELS };
 #define XB_GPU_PIECE_THREADS 1024u
 /* Longer pieces are cut, so that a few large ones keep as many threads busy as many small ones. */
 #define XB_GPU_PIECE_BYTES 2048u
+/* Shared memory of each warp that makes bulk copies: room for four such pieces. */
+#define XB_GPU_BULK_BYTES 8192u
 
 /* How many neighbouring threads copy a piece, or decode a block of a chunk, together: a warp, and
  * half a wavefront of AMD. */

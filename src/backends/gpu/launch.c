@@ -39,10 +39,12 @@ enum xb_status xb_gpu_launch(struct xb_queue *queue, enum xb_gpu_kernel kernel, 
                              unsigned threads, void **arguments, const char *what,
                              struct xb_error *error)
 {
+    const struct xb_gpu_device *device = xb_gpu_device_of(queue->device);
+    unsigned shared_bytes = kernel == XB_GPU_BULK ? device->bulk_warps * XB_GPU_BULK_BYTES : 0;
     XB_TRY(xb_gpu_select(queue->device, error));
     return XB_GPU_CALL(error, queue->device,
-                       launch(xb_gpu_device_of(queue->device)->kernels[kernel], blocks, threads,
-                              arguments, xb_gpu_stream(queue)),
+                       launch(device->kernels[kernel], blocks, threads, shared_bytes, arguments,
+                              xb_gpu_stream(queue)),
                        "the kernel that %s could not be launched", what);
 }
 
@@ -176,6 +178,22 @@ enum xb_status xb_gpu_queue_check(struct xb_queue *queue, struct xb_buffer *buff
     return XB_OK;
 }
 
+/* Every block of a bulk copy takes a whole multiprocessor. */
+static enum xb_status copy_bulk(struct xb_queue *queue, struct xb_kernel *work,
+                                struct xb_error *error)
+{
+    const struct xb_gpu_device *device = xb_gpu_device_of(queue->device);
+    void *no_list = NULL;
+    unsigned slot = XB_GPU_BULK_BYTES;
+    uint64_t slots = work->bytes / slot + (work->bytes % slot != 0);
+    unsigned most = device->multiprocessors / (work->together > 1 ? work->together : 1);
+    return xb_gpu_launch(
+        queue, XB_GPU_BULK, blocks_for(slots, 1, most > 0 ? most : 1),
+        device->bulk_warps * XB_GPU_LANES,
+        (void *[]){&work->target, &work->source, &no_list, &slots, &slot, &work->bytes}, "copies",
+        error);
+}
+
 static enum xb_status copy(struct xb_queue *queue, struct xb_kernel *work, struct xb_error *error)
 {
     bool wide = (uintptr_t)work->target % WIDE == 0 && (uintptr_t)work->source % WIDE == 0;
@@ -226,7 +244,8 @@ static enum xb_status enqueue(struct xb_queue *queue, const struct xb_kernel *as
     unsigned block = 0;
     switch (work.kind) {
     case XB_KERNEL_COPY:
-        return copy(queue, &work, error);
+        return work.access == XB_ACCESS_BULK ? copy_bulk(queue, &work, error)
+                                             : copy(queue, &work, error);
     case XB_KERNEL_COMPUTE:
         return xb_gpu_launch(queue, XB_GPU_COMPUTE, blocks_for(words, TILE, TILES_BLOCKS),
                              XB_GPU_THREADS, (void *[]){&work.target, &words, &work.times},
@@ -236,10 +255,14 @@ static enum xb_status enqueue(struct xb_queue *queue, const struct xb_kernel *as
          * copy engine is taken from whoever uses it. All blocks run at the same time. */
         XB_TRY(xb_gpu_launch(queue, XB_GPU_CLEAR, 1, 1, (void *[]){&work.target}, "clears a digest",
                              error));
-        return xb_gpu_launch(queue, XB_GPU_DIGEST,
+        return xb_gpu_launch(queue, work.plain ? XB_GPU_SUM : XB_GPU_DIGEST,
                              blocks_for(work.bytes / WIDE, TILE, ROOM_FOR_BLOCKS * multiprocessors),
                              XB_GPU_THREADS, (void *[]){&work.source, &work.bytes, &work.target},
                              "makes a digest", error);
+    case XB_KERNEL_COUNT:
+        return xb_gpu_launch(queue, XB_GPU_COUNT, blocks_for(words / 2, TILE, TILES_BLOCKS),
+                             XB_GPU_THREADS, (void *[]){&work.target, &words, &work.times},
+                             "numbers words", error);
     case XB_KERNEL_CHAIN:
         return xb_gpu_launch(queue, XB_GPU_CHAIN,
                              blocks_for(work.bytes / XB_CHAIN_LINE, XB_GPU_THREADS, BLOCKS),
@@ -248,8 +271,8 @@ static enum xb_status enqueue(struct xb_queue *queue, const struct xb_kernel *as
     case XB_KERNEL_CHASE:
         /* A block a multiprocessor, of which one works. */
         block = work.turn % multiprocessors;
-        return xb_gpu_launch(queue, XB_GPU_CHASE, multiprocessors, 1,
-                             (void *[]){&work.source, &work.target, &work.times, &block},
+        return xb_gpu_launch(queue, work.bulk ? XB_GPU_CHASE_BULK : XB_GPU_CHASE, multiprocessors,
+                             1, (void *[]){&work.source, &work.target, &work.times, &block},
                              "follows a chain", error);
     case XB_KERNEL_DECODE:
         return decode(queue, &work, error);

@@ -17,6 +17,7 @@ struct gpu_pieces {
     struct xb_piece *device_list; /* in device memory, of pieces that are cut */
     uint64_t device_count;
     char *kernel_target, *kernel_source;
+    unsigned slot; /* of bulk copies: as long as the longest, a power of two */
 };
 
 void xb_gpu_pieces_close(struct xb_pieces *list)
@@ -112,6 +113,10 @@ static enum xb_status list_for_kernel(struct gpu_pieces *opening, const struct x
     XB_TRY(xb_gpu_find_address(base->device, base->target, 0, &opening->kernel_target, error));
     XB_TRY(xb_gpu_find_address(base->device, base->source, 0, &opening->kernel_source, error));
     XB_TRY(xb_gpu_select(base->device, error));
+    opening->slot = XB_GPU_BULK_BYTES / XB_GPU_LANES;
+    for (size_t i = 0; i < base->count; i++)
+        while (opening->slot < XB_GPU_PIECE_BYTES && opening->slot < pieces[i].bytes)
+            opening->slot *= 2;
     opening->device_count = cut(NULL, pieces, base->count);
     struct xb_piece *list = calloc(opening->device_count, sizeof *list);
     if (list == NULL)
@@ -168,16 +173,18 @@ enum xb_status xb_gpu_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces
 }
 
 enum xb_status xb_gpu_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
-                                          unsigned blocks, struct xb_error *error)
+                                          unsigned blocks, bool bulk, struct xb_error *error)
 {
     struct gpu_pieces *pieces = (struct gpu_pieces *)list;
-    XB_TRY(xb_kernel_pieces_check(queue, list, error));
-    return xb_gpu_launch(queue, XB_GPU_PIECES,
-                         blocks > 0 ? blocks : xb_gpu_device_of(queue->device)->multiprocessors,
-                         XB_GPU_PIECE_THREADS,
-                         (void *[]){&pieces->kernel_target, &pieces->kernel_source,
-                                    &pieces->device_list, &pieces->device_count},
-                         "copies pieces", error);
+    const struct xb_gpu_device *device = xb_gpu_device_of(queue->device);
+    XB_TRY(xb_kernel_pieces_check(queue, list, bulk, error));
+    /* The kernel for loads and stores has no more than the first four parameters. */
+    return xb_gpu_launch(
+        queue, bulk ? XB_GPU_BULK : XB_GPU_PIECES, blocks > 0 ? blocks : device->multiprocessors,
+        bulk ? device->bulk_warps * XB_GPU_LANES : XB_GPU_PIECE_THREADS,
+        (void *[]){&pieces->kernel_target, &pieces->kernel_source, &pieces->device_list,
+                   &pieces->device_count, &pieces->slot, &list->bytes},
+        "copies pieces", error);
 }
 
 enum xb_status xb_gpu_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,

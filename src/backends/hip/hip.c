@@ -271,6 +271,7 @@ static void set_capabilities(struct xb_device_info *info, const struct attribute
         {XB_CAP_GRAPH, {MISSING("graphs")}},
         {XB_CAP_ROWS, {MISSING("rows")}},
         {XB_CAP_POOL, {MISSING("pools"), found->no_pools}},
+        {XB_CAP_BULK, {"bulk copies by TMA are NVIDIA's: AMD's GPUs have no such engine"}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *const *reasons = rows[i].reasons;

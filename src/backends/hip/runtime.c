@@ -57,8 +57,11 @@ static struct xb_gpu_outcome copy_batch(void **targets, void **sources, size_t *
 
 ADAPTER(instantiate, (void **executable, void *graph), hipGraphInstantiate,
         (hipGraphExec_t *)executable, graph, NULL, NULL, 0)
-ADAPTER(launch, (void *kernel, unsigned blocks, unsigned threads, void **arguments, void *stream),
-        hipModuleLaunchKernel, kernel, blocks, 1, 1, threads, 1, 1, 0, stream, arguments, NULL)
+ADAPTER(launch,
+        (void *kernel, unsigned blocks, unsigned threads, unsigned shared_bytes, void **arguments,
+         void *stream),
+        hipModuleLaunchKernel, kernel, blocks, 1, 1, threads, 1, 1, shared_bytes, stream, arguments,
+        NULL)
 
 const struct xb_gpu_runtime xb_hip_runtime = {
     XB_GPU_RUNTIME("HIP", hip),

@@ -40,7 +40,7 @@ static inline __attribute__((always_inline)) void copy_words(const struct xb_ker
 
 static void run_copy(const struct xb_host_work *work)
 {
-    if (work->base.access == XB_ACCESS_SEQUENTIAL)
+    if (work->base.access == XB_ACCESS_SEQUENTIAL || work->base.access == XB_ACCESS_BULK)
         run_move(work);
     else if (work->base.access == XB_ACCESS_STRIDED)
         copy_words(&work->base, XB_ACCESS_STRIDED);
@@ -65,6 +65,23 @@ static void run_digest(const struct xb_host_work *work)
 {
     uint64_t digest = xb_digest_memory(work->base.source, work->base.bytes);
     memcpy(work->base.target, &digest, sizeof digest);
+}
+
+static void run_sum(const struct xb_host_work *work)
+{
+    uint64_t sum = 0;
+    for (uint64_t at = 0; at < work->base.bytes; at += 8) {
+        uint64_t word = 0, left = work->base.bytes - at;
+        memcpy(&word, work->base.source + at, left < 8 ? left : 8);
+        sum += word;
+    }
+    memcpy(work->base.target, &sum, sizeof sum);
+}
+
+static void run_count(const struct xb_host_work *work)
+{
+    for (uint64_t i = 0; i < work->base.bytes / 8; i++)
+        memcpy(work->base.target + 8 * i, &(uint64_t){work->base.times + i}, 8);
 }
 
 static void run_chain(const struct xb_host_work *work)
@@ -125,8 +142,9 @@ static enum xb_status enqueue_kernel(struct xb_queue *queue, const struct xb_ker
     static void (*const runs[])(const struct xb_host_work *work) = {
         [XB_KERNEL_COPY] = run_copy,     [XB_KERNEL_COMPUTE] = run_compute,
         [XB_KERNEL_DIGEST] = run_digest, [XB_KERNEL_CHAIN] = run_chain,
-        [XB_KERNEL_CHASE] = run_chase,   [XB_KERNEL_DECODE] = run_decode};
-    return ENQUEUE(queue, error, .run = runs[work->kind], .base = *work);
+        [XB_KERNEL_CHASE] = run_chase,   [XB_KERNEL_DECODE] = run_decode,
+        [XB_KERNEL_COUNT] = run_count};
+    return ENQUEUE(queue, error, .run = work->plain ? run_sum : runs[work->kind], .base = *work);
 }
 
 const struct xb_kernels xb_host_kernels = {xb_host_find_address, enqueue_kernel};
@@ -239,10 +257,10 @@ enum xb_status xb_host_queue_copy_pieces(struct xb_queue *queue, struct xb_piece
 }
 
 enum xb_status xb_host_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
-                                           unsigned blocks, struct xb_error *error)
+                                           unsigned blocks, bool bulk, struct xb_error *error)
 {
     (void)blocks; /* a queue's thread has one core, whatever is asked for */
-    XB_TRY(xb_kernel_pieces_check(queue, list, error));
+    XB_TRY(xb_kernel_pieces_check(queue, list, bulk, error));
     return enqueue(queue, list, error);
 }
 

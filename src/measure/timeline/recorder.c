@@ -306,16 +306,20 @@ static struct call begin_copy(struct xb_queue *queue, const char *slot, const ch
     X(queue_chain, (struct xb_buffer * buffer, uint64_t bytes, enum xb_access access),             \
       (buffer, bytes, access), begin, XB_SPAN_KERNEL, "chain", bytes)                              \
     X(queue_chase,                                                                                 \
-      (struct xb_buffer * chain, struct xb_buffer * cursor, uint64_t loads, unsigned turn),        \
-      (chain, cursor, loads, turn), begin, XB_SPAN_KERNEL, "chase", 0)                             \
-    X(queue_kernel_pieces, (struct xb_pieces * list, unsigned blocks), (list, blocks), begin,      \
-      XB_SPAN_KERNEL, "copy by kernel", list->bytes)                                               \
+      (struct xb_buffer * chain, struct xb_buffer * cursor, uint64_t loads, unsigned turn,         \
+       bool bulk),                                                                                 \
+      (chain, cursor, loads, turn, bulk), begin, XB_SPAN_KERNEL, "chase", 0)                       \
+    X(queue_kernel_pieces, (struct xb_pieces * list, unsigned blocks, bool bulk),                  \
+      (list, blocks, bulk), begin, XB_SPAN_KERNEL, "copy by kernel", list->bytes)                  \
     X(queue_decode, (const struct xb_decoding *decoding), (decoding), begin, XB_SPAN_KERNEL,       \
       "decode", decoding->bytes)                                                                   \
     X(queue_digest,                                                                                \
-      (struct xb_buffer * buffer, uint64_t offset, uint64_t bytes, struct xb_buffer * target,      \
-       uint64_t target_offset),                                                                    \
-      (buffer, offset, bytes, target, target_offset), begin, XB_SPAN_KERNEL, "digest", bytes)      \
+      (struct xb_buffer * buffer, uint64_t offset, uint64_t bytes, bool plain,                     \
+       struct xb_buffer *target, uint64_t target_offset),                                          \
+      (buffer, offset, bytes, plain, target, target_offset), begin, XB_SPAN_KERNEL, "digest",      \
+      bytes)                                                                                       \
+    X(queue_count, (struct xb_buffer * buffer, uint64_t bytes, uint64_t first),                    \
+      (buffer, bytes, first), begin, XB_SPAN_KERNEL, "count", bytes)                               \
     X(queue_wait_event, (struct xb_event * event), (event), begin, XB_SPAN_WAIT,                   \
       "wait for an event", 0)
 

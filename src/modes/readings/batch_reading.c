@@ -79,7 +79,8 @@ static const char *words_of(const struct xb_record_case *test)
 {
     static const struct xb_variant_name names[] = {
         {"each", "a copy a piece"}, {"call", "one call"},     {"graph", "a graph"},
-        {"kernel", "a kernel"},     {"pitched", "a 2D copy"}, {NULL, "packing"}};
+        {"kernel", "a kernel"},     {"pitched", "a 2D copy"}, {"bulk", "bulk copies"},
+        {NULL, "packing"}};
     const struct xb_variant_name *name = names;
     while (name->variant != NULL && strcmp(name->variant, test->variant) != 0)
         name++;

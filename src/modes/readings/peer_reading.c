@@ -8,7 +8,13 @@
 #include <string.h>
 
 /* Bits of a set. */
-enum way { STAGED = 1, BY_ENGINE = 2, BY_KERNEL = 4, DIRECT = BY_ENGINE | BY_KERNEL };
+enum way {
+    STAGED = 1,
+    BY_ENGINE = 2,
+    BY_KERNEL = 4,
+    BY_BULK = 8,
+    DIRECT = BY_ENGINE | BY_KERNEL | BY_BULK
+};
 
 /* The fastest of a pair's cases by those ways. */
 static const struct xb_record_case *best_of(const struct xb_reading *reading,
@@ -21,6 +27,7 @@ static const struct xb_record_case *best_of(const struct xb_reading *reading,
         const char *by = xb_record_parameter(cases[i], xb_option_by.name);
         enum way way = strcmp(cases[i]->variant, "staged") == 0 ? STAGED
                        : strcmp(by, "kernel") == 0              ? BY_KERNEL
+                       : strcmp(by, "bulk") == 0                ? BY_BULK
                                                                 : BY_ENGINE;
         if ((way & ways) != 0)
             best = xb_reading_faster(reading, best, cases[i]);

@@ -55,4 +55,4 @@ constexpr standin_kernel standin_kernels[XB_GPU_KERNELS] = {
     ENTRY(xb_kernel_chase),       ENTRY(xb_kernel_pieces),     ENTRY(xb_kernel_widen_fp16),
     ENTRY(xb_kernel_widen_bf16),  ENTRY(xb_kernel_widen_int8), ENTRY(xb_kernel_widen_fp8),
     ENTRY(xb_kernel_for),         ENTRY(xb_kernel_lz4),        ENTRY(xb_kernel_clear),
-    ENTRY(xb_kernel_digest)};
+    ENTRY(xb_kernel_digest),      ENTRY(xb_kernel_sum),        ENTRY(xb_kernel_count)};

@@ -281,7 +281,7 @@ TEST(test_capabilities_need_their_slots)
                 refuse_device(&table, 1u << i, slot->name);
         }
     /* Those that slots stand behind, as backend.h says. */
-    assert_int_equal(slots_behind(XB_CAP_KERNELS), 9);
+    assert_int_equal(slots_behind(XB_CAP_KERNELS), 10);
     assert_int_equal(slots_behind(XB_CAP_GRAPH), 5);
     assert_int_equal(slots_behind(XB_CAP_FILE), 4);
     assert_int_equal(slots_behind(XB_CAP_BATCH), 3);
@@ -294,9 +294,9 @@ TEST(test_capabilities_need_their_slots)
 /* The lists that go by a bit's or a value's number. */
 TEST(test_everything_has_a_name)
 {
-    const char *const capabilities[] = {"register", "write-combined", "hold",  "kernels",
-                                        "mapped",   "managed",        "batch", "graph",
-                                        "rows",     "file",           "pool",  "pageable"};
+    const char *const capabilities[] = {"register", "write-combined", "hold",  "kernels", "mapped",
+                                        "managed",  "batch",          "graph", "rows",    "file",
+                                        "pool",     "pageable",       "bulk"};
     assert_int_equal(XB_CAPABILITIES, COUNT_OF(capabilities));
     for (size_t i = 0; i < XB_CAPABILITIES; i++)
         assert_string_equal(xb_capability_names[i], capabilities[i]);
@@ -305,6 +305,7 @@ TEST(test_everything_has_a_name)
     assert_int_equal(XB_CAP_ROWS, 1 << 8);
     assert_int_equal(XB_CAP_FILE, 1 << 9);
     assert_int_equal(XB_CAP_PAGEABLE, 1 << 11);
+    assert_int_equal(XB_CAP_BULK, 1 << 12);
     const char *const memories[] = {"device",         "pageable", "pinned", "registered",
                                     "write-combined", "mapped",   "managed"};
     for (size_t i = 0; i < 7; i++)

@@ -52,13 +52,14 @@ static const struct {
     {SHIFTED, 1, 4, "--size 2560K --mode job --job-out 4000K --chunk 2560K"},
     /* Pieces of which a single copy is large enough, and small ones: lost, misplaced or exchanged
      * by what moves many at once. */
-    {OTHERS, 1, 5 * 3 * 2 * 2,
-     "--mode batch --batch each,call,graph,packed,kernel --layout scattered,contiguous,rows "
+    {OTHERS, 1, 6 * 3 * 2 * 2,
+     "--mode batch --batch each,call,graph,packed,kernel,bulk --layout scattered,contiguous,rows "
      "--piece 16K --pitch 20K --size 160K,100001"},
     {OTHERS, 1, 2,
      "--mode batch --batch pitched --layout rows --piece 16K --pitch 20K --size 160K"},
     {OF_PIECES, 1, 4 * 2 * 2,
      "--mode batch --batch call,graph,packed,kernel --piece 512,100 --size 64K"},
+    {OTHERS, 2, 4, "--size 64K --mode local,peer --by bulk --direction d2d --pairs 0:1 --device 0"},
     /* Chunks are so large that what is made of them is large enough to be damaged. */
     {OTHERS, 1, 2 * (4 + 2 * 2), SENT " --size 192K,320K"},
     {OTHERS, 1, 8, "--mode pin --size 320K --pin-by alloc,register,used,copy"},

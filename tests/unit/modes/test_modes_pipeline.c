@@ -163,12 +163,13 @@ static void go_wrong(void *argument, const struct xb_run *run, size_t samples, d
 static const struct xb_run_observer going_wrong = {.progress = go_wrong};
 
 static enum xb_status no_digest(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t offset,
-                                uint64_t bytes, struct xb_buffer *target, uint64_t target_offset,
-                                struct xb_error *error)
+                                uint64_t bytes, bool plain, struct xb_buffer *target,
+                                uint64_t target_offset, struct xb_error *error)
 {
     if (atomic_load(&wrong.is_now))
         return XB_OK;
-    return xb_fake_backend.queue_digest(queue, buffer, offset, bytes, target, target_offset, error);
+    return xb_fake_backend.queue_digest(queue, buffer, offset, bytes, plain, target, target_offset,
+                                        error);
 }
 
 static enum xb_status no_copy_back(struct xb_queue *queue, struct xb_buffer *target,
