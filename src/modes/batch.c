@@ -457,18 +457,20 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
 /* One kernel is called as fast as another if it is not slower by more than this. */
 #define AS_FAST 1.01
 
-/* Finds the least blocks that are as fast as any, in steps of two. */
+/* Finds the least blocks that are as fast as any, in steps of two. Where two steps gain nothing,
+ * more would not either. */
 static enum xb_status choose_blocks(struct xb_mode_context *context, struct xb_error *error)
 {
     static const unsigned tries[] = {1, 2, 4, 8, 16, 32, 64, 0}; /* 0: all that there is room for */
     double seconds[sizeof tries / sizeof tries[0]] = {0};
     struct state *state = context->state;
-    const size_t count = sizeof tries / sizeof tries[0];
     double best = 0;
-    for (size_t i = 0; i < count; i++) {
-        state->blocks = tries[i];
-        XB_TRY(xb_mode_time(context, submit, &seconds[i], error));
-        best = best == 0 || seconds[i] < best ? seconds[i] : best;
+    size_t count = 0;
+    for (int idle = 0; idle < 2 && count < sizeof tries / sizeof tries[0]; count++) {
+        state->blocks = tries[count];
+        XB_TRY(xb_mode_time(context, submit, &seconds[count], error));
+        idle = best > 0 && seconds[count] * AS_FAST >= best ? idle + 1 : 0;
+        best = best == 0 || seconds[count] < best ? seconds[count] : best;
     }
     for (size_t i = 0; i < count; i++) {
         state->blocks = tries[i];
