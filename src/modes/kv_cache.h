@@ -14,7 +14,7 @@ struct xb_kv_cache {
     uint64_t pieces; /* of a block: of all layers, keys and values apart */
 };
 
-/* Reads "llama-3.1-70b,tp=4,block=16", or "layers=80,heads=8,size=128,dtype=bf16,tp=4". XB_ERR_USAGE
- * says what is wrong, and which models there are. */
+/* Reads "llama-3.1-70b,tp=4,block=16", or "layers=80,heads=8,size=128,dtype=bf16,tp=4".
+ * XB_ERR_USAGE says what is wrong, and which models there are. */
 enum xb_status xb_kv_cache_read(const char *text, struct xb_kv_cache *cache,
                                 struct xb_error *error);

@@ -5,8 +5,8 @@
 extern "C" const void *xb_cuda_kernel(enum xb_gpu_kernel kernel)
 {
 #define X(NAME, name) (const void *)xb_kernel_##name,
-    static const void *const kernels[] = {
-        XB_GPU_KERNEL_LIST(X)(const void *) xb_kernel_bulk, (const void *)xb_kernel_chase_bulk};
+    static const void *const kernels[] = {XB_GPU_KERNEL_LIST(X)(const void *) xb_kernel_bulk,
+                                          (const void *)xb_kernel_chase_bulk};
 #undef X
     return kernels[kernel];
 }

@@ -45,8 +45,8 @@ bool xb_case_same_path(const struct xb_case *a, const struct xb_case *b);
  * saying; "" for none. */
 const char *xb_case_settings_text(const struct xb_case *test, char *text, size_t size);
 
-#define XB_CASE_PLACE_TEXT 96 /* room for xb_case_place_text's and xb_case_transfer_text's texts   \
-                               */
+/* Room for the texts of xb_case_place_text and xb_case_transfer_text. */
+#define XB_CASE_PLACE_TEXT 96
 
 /* "host:0 > gpu:0 1 GiB", "gpu:0 > gpu:1 256 MiB by kernel": as --transfer has it. */
 const char *xb_case_transfer_text(const struct xb_case *test, char *text);

@@ -64,9 +64,8 @@ extern const struct xb_reading_line xb_pinned_reading[], xb_pageable_reading[], 
     xb_pipeline_lines[], xb_job_reading[], xb_batch_reading[], xb_pin_reading[],
     xb_managed_reading[], xb_double_buffer_reading[];
 
-xb_reading_say xb_pipeline_say_disk, xb_job_say, xb_batch_answer, xb_pin_say_cost,
-    xb_resident_say, xb_double_buffer_answer, xb_local_say, xb_loads_say, xb_peer_loads_answer,
-    xb_peer_answer;
+xb_reading_say xb_pipeline_say_disk, xb_job_say, xb_batch_answer, xb_pin_say_cost, xb_resident_say,
+    xb_double_buffer_answer, xb_local_say, xb_loads_say, xb_peer_loads_answer, xb_peer_answer;
 void xb_managed_try(struct xb_reading *reading, const struct xb_record_case *slow);
 
 /* "warm", "cold": all of it in the page cache, or out of it, but for a page or two; "partly warm";
