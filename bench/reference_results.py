@@ -86,8 +86,6 @@ def read_documents(folder):
             document = json.load(file)
         if not str(document.get("schema", "")).startswith("xferbench."):
             continue
-        if "environment" not in document:
-            continue  # crossovers, which are made from results
         if set(document["environment"]) - HARMLESS or document.get("interrupted"):
             continue
         if document["backend"]["name"] == "host":
