@@ -66,7 +66,8 @@ enum xb_status xb_kv_cache_read(const char *text, struct xb_kv_cache *cache, str
 {
     struct xb_kv_cache read = {.ranks = 1, .tokens = 16, .bytes = 2};
     char copy[256], *rest = copy;
-    snprintf(copy, sizeof copy, "%s", text);
+    if ((size_t)snprintf(copy, sizeof copy, "%s", text) >= sizeof copy)
+        return XB_FAIL(error, XB_ERR_USAGE, "it has more than %zu characters", sizeof copy - 1);
     while (rest != NULL)
         XB_TRY(read_item(&read, strsep(&rest, ","), error));
     if (read.layers == 0 || read.heads == 0 || read.size == 0)
