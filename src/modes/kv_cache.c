@@ -24,6 +24,9 @@ static const struct type {
     uint64_t bytes;
 } types[] = {{"bf16", 2}, {"fp16", 2}, {"fp8", 1}, {"int8", 1}, {"fp32", 4}, {NULL, 0}};
 
+#define OF_MODEL 3 /* so many of the numbers are the model's */
+#define ONE_OF_BOTH "name one model, or give layers, heads and size"
+
 static enum xb_status read_item(struct xb_kv_cache *cache, char *item, struct xb_error *error)
 {
     const struct {
@@ -40,6 +43,8 @@ static enum xb_status read_item(struct xb_kv_cache *cache, char *item, struct xb
         *value++ = '\0';
     for (size_t i = 0; i < MODELS; i++) {
         if (value == NULL && strcmp(item, models[i].model) == 0) {
+            if (cache->layers + cache->heads + cache->size > 0)
+                return XB_FAIL(error, XB_ERR_USAGE, ONE_OF_BOTH);
             memcpy(cache->model, models[i].model, sizeof cache->model);
             cache->layers = models[i].layers;
             cache->heads = models[i].heads;
@@ -50,7 +55,9 @@ static enum xb_status read_item(struct xb_kv_cache *cache, char *item, struct xb
     }
     for (size_t i = 0; value != NULL && i < sizeof numbers / sizeof numbers[0]; i++)
         if (strcmp(item, numbers[i].name) == 0)
-            return xb_count_parse(value, 1, 65536, numbers[i].to, error);
+            return i < OF_MODEL && cache->model[0] != '\0'
+                       ? XB_FAIL(error, XB_ERR_USAGE, ONE_OF_BOTH)
+                       : xb_count_parse(value, 1, 65536, numbers[i].to, error);
     for (const struct type *type = types; value != NULL && type->name != NULL; type++)
         if (strcmp(item, "dtype") == 0 && strcmp(value, type->name) == 0) {
             cache->bytes = type->bytes;
