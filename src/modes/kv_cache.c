@@ -24,6 +24,9 @@ static const struct type {
     uint64_t bytes;
 } types[] = {{"bf16", 2}, {"fp16", 2}, {"fp8", 1}, {"int8", 1}, {"fp32", 4}, {NULL, 0}};
 
+#define OF_MODEL 3 /* so many of the numbers are the model's */
+#define ONE_OF_BOTH "name one model, or give layers, heads and size"
+
 static enum xb_status read_item(struct xb_kv_cache *cache, char *item, struct xb_error *error)
 {
     const struct {
@@ -40,6 +43,8 @@ static enum xb_status read_item(struct xb_kv_cache *cache, char *item, struct xb
         *value++ = '\0';
     for (size_t i = 0; i < MODELS; i++) {
         if (value == NULL && strcmp(item, models[i].model) == 0) {
+            if (cache->layers + cache->heads + cache->size > 0)
+                return XB_FAIL(error, XB_ERR_USAGE, ONE_OF_BOTH);
             memcpy(cache->model, models[i].model, sizeof cache->model);
             cache->layers = models[i].layers;
             cache->heads = models[i].heads;
@@ -50,7 +55,9 @@ static enum xb_status read_item(struct xb_kv_cache *cache, char *item, struct xb
     }
     for (size_t i = 0; value != NULL && i < sizeof numbers / sizeof numbers[0]; i++)
         if (strcmp(item, numbers[i].name) == 0)
-            return xb_count_parse(value, 1, 65536, numbers[i].to, error);
+            return i < OF_MODEL && cache->model[0] != '\0'
+                       ? XB_FAIL(error, XB_ERR_USAGE, ONE_OF_BOTH)
+                       : xb_count_parse(value, 1, 65536, numbers[i].to, error);
     for (const struct type *type = types; value != NULL && type->name != NULL; type++)
         if (strcmp(item, "dtype") == 0 && strcmp(value, type->name) == 0) {
             cache->bytes = type->bytes;
@@ -66,7 +73,8 @@ enum xb_status xb_kv_cache_read(const char *text, struct xb_kv_cache *cache, str
 {
     struct xb_kv_cache read = {.ranks = 1, .tokens = 16, .bytes = 2};
     char copy[256], *rest = copy;
-    snprintf(copy, sizeof copy, "%s", text);
+    if ((size_t)snprintf(copy, sizeof copy, "%s", text) >= sizeof copy)
+        return XB_FAIL(error, XB_ERR_USAGE, "it has more than %zu characters", sizeof copy - 1);
     while (rest != NULL)
         XB_TRY(read_item(&read, strsep(&rest, ","), error));
     if (read.layers == 0 || read.heads == 0 || read.size == 0)

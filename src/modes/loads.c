@@ -27,6 +27,21 @@ void xb_chase_buffers(const struct xb_case *test, struct xb_buffers *all)
             test->bytes, offsetof(struct xb_chase, chain));
 }
 
+/* Follows the chain from where it stands. */
+static enum xb_status follow(struct xb_chase *chase, uint64_t loads, struct xb_error *error)
+{
+    XB_TRY(chase->reader->device->backend->queue_chase(
+        chase->reader, chase->chain, chase->cursor, loads,
+        (unsigned)(chase->loads / XB_CHASE_LOADS), chase->access == XB_ACCESS_BULK, error));
+    chase->loads += loads;
+    return XB_OK;
+}
+
+enum xb_status xb_chase_submit(struct xb_mode_context *context, struct xb_error *error)
+{
+    return follow(context->state, XB_CHASE_LOADS, error);
+}
+
 enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspace *reader,
                               struct xb_error *error)
 {
@@ -51,23 +66,17 @@ enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspa
     XB_TRY(backend->queue_wait(queues[0], error));
     /* Only copies reach the cursor. */
     *(uint64_t *)chase->word->host_address = xb_chain_offset(chase->access, bytes, 0);
-    return xb_copy_and_wait(chase->reader, chase->cursor, 0, chase->word, 0, one, error);
+    XB_TRY(xb_copy_and_wait(chase->reader, chase->cursor, 0, chase->word, 0, one, error));
+    /* By default a sample goes round once: without a load more a kernel that does nothing would end
+     * where it must. */
+    XB_TRY(follow(chase, 1, error));
+    return backend->queue_wait(chase->reader, error);
 }
 
 enum xb_status xb_chase_prepare(struct xb_mode_context *context, struct xb_error *error)
 {
     (void)context;
     (void)error;
-    return XB_OK;
-}
-
-enum xb_status xb_chase_submit(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct xb_chase *chase = context->state;
-    XB_TRY(chase->reader->device->backend->queue_chase(
-        chase->reader, chase->chain, chase->cursor, XB_CHASE_LOADS,
-        (unsigned)(chase->loads / XB_CHASE_LOADS), chase->access == XB_ACCESS_BULK, error));
-    chase->loads += XB_CHASE_LOADS;
     return XB_OK;
 }
 

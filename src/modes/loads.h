@@ -42,8 +42,8 @@ void xb_chase_buffers(const struct xb_case *test, struct xb_buffers *all);
 
 /*
  * Borrows the chain, and all else from `reader`; writes the chain in the order of the case's
- * variant, and puts the cursor to its beginning. Sets the context's queues, operations, bytes_moved
- * and hold. Blocks.
+ * variant, puts the cursor to its beginning and makes the first load. Sets the context's queues,
+ * operations, bytes_moved and hold. Blocks.
  */
 enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspace *reader,
                               struct xb_error *error);

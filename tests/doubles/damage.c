@@ -146,9 +146,10 @@ enum xb_status xb_damage_queue_chase(struct xb_queue *queue, struct xb_buffer *c
                                      struct xb_buffer *cursor, uint64_t loads, unsigned turn,
                                      bool bulk, struct xb_error *error)
 {
-    bool damaged = *xb_damager.damage != XB_DAMAGE_NONE && loads > 0;
-    xb_damage_count += damaged;
-    return xb_damager.inner->queue_chase(queue, chain, cursor, loads - damaged, turn, bulk, error);
+    enum xb_damage damage = *xb_damager.damage;
+    uint64_t lost = damage == XB_DAMAGE_NONE ? 0 : damage == XB_DAMAGE_NOTHING_COPIED ? loads : 1;
+    xb_damage_count += lost > 0;
+    return xb_damager.inner->queue_chase(queue, chain, cursor, loads - lost, turn, bulk, error);
 }
 
 /* ---- prefetches and decodings ---- */

@@ -139,16 +139,15 @@ static void set_batch(struct xb_device_info *info)
     xb_device_withhold(info, XB_CAP_BATCH, reason);
 }
 
-/* Bulk copies need a GPU that makes them, and a compiler that knows them. */
+/* Bulk copies need a GPU that makes them; loading the kernels tells whether there is code for it.
+ */
 static void set_bulk(struct xb_device_info *info, int major)
 {
-    if (CUDART_VERSION >= XB_CUDA_BULK && major >= 9)
+    if (major >= 9)
         info->capabilities |= XB_CAP_BULK;
     else
         xb_device_withhold(info, XB_CAP_BULK,
-                           major < 9 ? "it has no TMA engine: GPUs from Hopper (sm_90) on have one"
-                                     : "this build's CUDA is older than 12.0: build with a newer "
-                                       "toolkit");
+                           "it has no TMA engine: GPUs from Hopper (sm_90) on have one");
 }
 
 static enum xb_status device_info(struct xb_driver *driver, unsigned index,

@@ -9,9 +9,6 @@
 
 /* The first version of CUDA that copies many pieces by one call. */
 #define XB_CUDA_BATCH 12080
-/* The first whose compiler knows bulk copies (PTX 8.0), which GPUs of compute capability 9.0 have.
- */
-#define XB_CUDA_BULK 12000
 
 /* runtime.c */
 

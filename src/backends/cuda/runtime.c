@@ -103,12 +103,20 @@ ADAPTER(launch,
 /* Shared memory of a block that the kernel for bulk copies does not divide among its warps. */
 #define OTHER_SHARED_BYTES 1024
 
-/* Has blocks that make bulk copies take all the shared memory that one can have. */
-static enum xb_status grow_bulk(struct xb_gpu_device *device, struct xb_error *error)
+/* Has blocks that make bulk copies take all the shared memory that one can have. Without any of
+ * their own the kernels are empty: code for older processors, which the driver translated. */
+static enum xb_status grow_bulk(struct xb_gpu_device *device, size_t own_bytes,
+                                struct xb_error *error)
 {
     int most = 0;
     if ((device->base.info.capabilities & XB_CAP_BULK) == 0)
         return XB_OK;
+    if (own_bytes == 0) {
+        xb_device_withhold(&device->base.info, XB_CAP_BULK,
+                           "this build has no code for it: build with CUDA 12.0 or newer, and for "
+                           "sm_90 or newer (XFERBENCH_CUDA_ARCHITECTURES)");
+        return XB_OK;
+    }
     XB_TRY(XB_GPU(error, &xb_cuda_runtime,
                   XB_CUDA_CALL(cudaDeviceGetAttribute, &most,
                                cudaDevAttrMaxSharedMemoryPerBlockOptin, device->ordinal),
@@ -126,8 +134,8 @@ static enum xb_status grow_bulk(struct xb_gpu_device *device, struct xb_error *e
 /* Asks for each kernel's attributes, which makes the runtime load it from the program. */
 static enum xb_status load_kernels(struct xb_gpu_device *device, struct xb_error *error)
 {
+    struct cudaFuncAttributes attributes;
     for (int i = 0; i < XB_GPU_ALL_KERNELS; i++) {
-        struct cudaFuncAttributes attributes;
         const void *kernel = xb_cuda_kernel((enum xb_gpu_kernel)i);
         device->kernels[i] = (void *)kernel;
         XB_TRY(XB_GPU(error, &xb_cuda_runtime,
@@ -136,7 +144,7 @@ static enum xb_status load_kernels(struct xb_gpu_device *device, struct xb_error
                       "code for sm_75 and newer",
                       device->base.info.architecture, device->base.info.index));
     }
-    return grow_bulk(device, error);
+    return grow_bulk(device, attributes.sharedSizeBytes, error); /* the last one is for bulk */
 }
 
 const struct xb_gpu_runtime xb_cuda_runtime = {

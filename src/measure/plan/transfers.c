@@ -102,6 +102,9 @@ static enum xb_status read_file(const struct xb_run_options *asked, struct xb_ca
     size_t length = 0, before = *count;
     enum xb_status status =
         xb_file_text_read(asked->transfers, LARGEST_FILE, false, &text, &length, error);
+    if (status == XB_OK && memchr(text, '\0', length) != NULL)
+        status = XB_FAIL(error, XB_ERR_USAGE, "%s has zero bytes: no list of transfers",
+                         asked->transfers);
     char *rest = text;
     for (unsigned number = 1; status == XB_OK && rest != NULL; number++) {
         char *line = strsep(&rest, "\n");

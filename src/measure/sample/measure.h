@@ -240,9 +240,9 @@ enum xb_status xb_measure_restore(const struct xb_measurement *measurement, stru
 /* What a lane's latest repetition took, by the clock that times this lane. */
 double xb_lane_seconds(const struct xb_lane *lane);
 
-/* How many operations an iteration puts behind the holds of the lane's devices: all lanes of a
- * device together, because what bounds them may be the device's. */
-uint64_t xb_lane_operations(const struct xb_measurement *measurement, const struct xb_lane *lane);
+/* How many operations an iteration puts behind the holds of a device: all lanes of one together,
+ * because what bounds them may be the device's, and the most of any. */
+uint64_t xb_most_operations(const struct xb_measurement *measurement);
 
 /* Whether there is no time for another repetition, if that takes as long as the last one. */
 bool xb_measure_out_of_time(const struct xb_measurement *measurement);

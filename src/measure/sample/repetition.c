@@ -89,18 +89,20 @@ double xb_lane_seconds(const struct xb_lane *lane)
                                  : lane->timing.submit;
 }
 
-uint64_t xb_lane_operations(const struct xb_measurement *measurement, const struct xb_lane *lane)
+uint64_t xb_most_operations(const struct xb_measurement *measurement)
 {
-    const struct xb_case *test = lane->context.test;
-    uint64_t here = 0, there = 0;
-    for (size_t i = 0; i < measurement->lane_count; i++) {
-        const struct xb_mode_context *other = &measurement->lanes[i].context;
-        if (xb_case_concerns(other->test, test->device))
-            here += other->operations_per_iteration;
-        if (test->peer != XB_NO_PEER && xb_case_concerns(other->test, (unsigned)test->peer))
-            there += other->operations_per_iteration;
+    const struct xb_run *run = measurement->run;
+    uint64_t most = 0;
+    for (size_t d = 0; d < run->device_count; d++) {
+        uint64_t here = 0;
+        for (size_t i = 0; i < measurement->lane_count; i++) {
+            const struct xb_mode_context *context = &measurement->lanes[i].context;
+            if (xb_case_concerns(context->test, run->devices[d].info.index))
+                here += context->operations_per_iteration;
+        }
+        most = here > most ? here : most;
     }
-    return here > there ? here : there;
+    return most;
 }
 
 /*

@@ -17,7 +17,7 @@
 static bool can_hold(struct xb_measurement *measurement, const struct xb_lane *lane)
 {
     const struct xb_mode_context *context = &lane->context;
-    uint64_t operations = xb_lane_operations(measurement, lane);
+    uint64_t operations = xb_most_operations(measurement);
     const struct xb_device_info *device = &context->queues[0]->device->info;
     if (!context->hold || xb_case_is_single(context->test)) /* which is timed as it comes */
         return false;
@@ -84,8 +84,7 @@ static uint64_t iterations_for(const struct xb_measurement *measurement, double 
         context->test->group == XB_GROUP_SET)
         return 1;
     if (measurement->held) {
-        uint64_t fit = context->device->info.held_operations /
-                       xb_lane_operations(measurement, &measurement->lanes[0]);
+        uint64_t fit = context->device->info.held_operations / xb_most_operations(measurement);
         most = fit < most ? fit : most;
     }
     if (seconds * (double)most <= target)
