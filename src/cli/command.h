@@ -62,10 +62,8 @@ extern const struct xb_option xb_option_help, xb_option_color, xb_option_version
 #define XB_OPTIONS_OF_ALL &xb_option_help, &xb_option_color, &xb_option_version, NULL
 /* The row of --format: one of these words, "table" unless another is given. */
 #define XB_FORMAT_OPTION(words, text)                                                              \
-    {                                                                                              \
-        .name = "format", .short_name = 'f', .type = XB_OPTION_CHOICES, .argument = "FORMAT",      \
-        .default_text = "table", .help = (text), .choices = (words), .takes_one = true             \
-    }
+    .name = "format", .short_name = 'f', .type = XB_OPTION_CHOICES, .argument = "FORMAT",          \
+    .default_text = "table", .help = (text), .choices = (words), .takes_one = true
 /* Where the report of a command goes that writes one. */
 extern const struct xb_option xb_option_output;
 /* When measuring ends; src/run/deadline.h keeps it. */

@@ -35,11 +35,11 @@ static const struct xb_option option_strict = {
     .help = "Refuse files of another driver, CUDA or HIP runtime, or kernel. Without it they are "
             "compared, and the output says what changed.",
 };
-static const struct xb_option option_format = XB_FORMAT_OPTION(
+static const struct xb_option option_format = {XB_FORMAT_OPTION(
     formats, "table, for people; json (docs/compare.schema.json); markdown, for step summaries and "
              "merge requests; github, annotations of a workflow; junit, with the figures in a "
              "failure's body; benchmark-action, the candidate's figures for "
-             "github-action-benchmark's customBiggerIsBetter.");
+             "github-action-benchmark's customBiggerIsBetter.")};
 
 static const struct xb_option option_verbose = {
     XB_FLAG("verbose"),

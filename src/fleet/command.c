@@ -35,11 +35,11 @@ static const struct xb_option option_baseline = {
     .help = "What the nodes wrote when you accepted them: a file or a folder. fleet names what is "
             "below 0.95 of its own value there, and models that got slower on all nodes.",
 };
-static const struct xb_option option_format = XB_FORMAT_OPTION(
+static const struct xb_option option_format = {XB_FORMAT_OPTION(
     formats, "table: for people; json: everything (docs/fleet.schema.json); csv: one line per "
              "finding, then one per value; prometheus: for node_exporter's textfile collector; "
              "nodelist: the nodes to "
-             "drain in Slurm's notation, nothing if there are none.");
+             "drain in Slurm's notation, nothing if there are none.")};
 
 static const struct xb_option option_verbose = {
     XB_FLAG("verbose"),

@@ -80,10 +80,10 @@ static const struct xb_option option_baseline = {
     .help = "Compare with what the node was when it was accepted: a file that --json wrote then, "
             "of a node that was OK. A missing or another GPU, fewer lanes, a lower rate, fewer "
             "NVLinks and more than 4 % less bandwidth are told."};
-static const struct xb_option option_format = XB_FORMAT_OPTION(
+static const struct xb_option option_format = {XB_FORMAT_OPTION(
     formats,
     "table, for people; nagios, one line with performance data; nhc, silent unless something "
-    "is wrong; prometheus, for node_exporter's textfile collector.");
+    "is wrong; prometheus, for node_exporter's textfile collector.")};
 static const struct xb_option option_json = {
     XB_FILE("json", "FILE"), .short_name = 'j',
     .help = "Write all that was observed, with every attempt, as JSON (docs/link.schema.json); "

@@ -147,17 +147,11 @@ static const struct xb_option option_quiet = {
     .brief = "print no table and no progress"};
 static const char *const formats[] = {"table", "markdown", "crossovers", NULL};
 const struct xb_option xb_option_format = {
-    .name = "format",
-    .short_name = 'f',
-    .type = XB_OPTION_CHOICES,
-    .argument = "FORMAT",
-    .default_text = "table",
-    .help =
+    XB_FORMAT_OPTION(
+        formats,
         "table, for a terminal; markdown, for a paper or an issue: every row of a result, or of "
         "a comparison; crossovers: JSON that says for a program which way to move pieces is the "
-        "fastest, of a grid (--pieces, docs/crossovers.schema.json).",
-    .choices = formats,
-    .takes_one = true,
+        "fastest, of a grid (--pieces, docs/crossovers.schema.json)."),
     .selects = true};
 enum { SHORT, ALL };
 static const char *const amounts[] = {[SHORT] = "short", [ALL] = "all", NULL};
