@@ -3,6 +3,7 @@
  * it when it starts. docs/crossovers.schema.json says what the keys mean. */
 #include "formats.h"
 
+#include "base/order.h"
 #include "base/units.h"
 #include "modes/readings/piece_grid.h"
 #include "reading/reading.h"
@@ -22,21 +23,20 @@ static void put_way(struct xb_json *json, const struct xb_record *record,
     const struct xb_record_case *test = way->test;
     const struct xb_statistics *rate = &way->rate;
     bool is_call = strcmp(test->variant, "call") == 0;
-    double blocks = xb_record_median(record, test, "blocks");
     xb_json_put_text(json, "method", test->variant);
     xb_json_put_known_whole(json, "call_pieces", is_call, xb_way_call_pieces(test));
-    xb_json_put_number(json, "blocks", blocks);
+    xb_json_put_number(json, "blocks", xb_record_median(record, test, "blocks"));
     xb_json_put_number(json, "gbs", rate->median / 1e9);
     xb_json_put_known_number(json, "low", rate->has_interval, rate->ci95_low / 1e9);
     xb_json_put_known_number(json, "high", rate->has_interval, rate->ci95_high / 1e9);
 }
 
-static void put_cell(struct xb_json *json, const struct xb_piece_grid *grid, size_t at)
+static void put_cell(struct xb_json *json, const struct xb_piece_grid *grid,
+                     const struct xb_piece_cell *cell)
 {
-    const struct xb_piece_cell *cell = &grid->cells[at];
     xb_json_open_object(json, NULL);
-    xb_json_put_whole(json, "piece", grid->pieces[at / grid->column_count]);
-    xb_json_put_whole(json, "pieces", grid->numbers[at % grid->column_count]);
+    xb_json_put_whole(json, "piece", cell->ways[0].piece);
+    xb_json_put_whole(json, "pieces", cell->ways[0].pieces);
     put_way(json, grid->record, &cell->ways[0]);
     xb_json_put_known_number(json, "margin", cell->count > 1,
                              cell->ways[0].rate.median / cell->ways[1].rate.median);
@@ -53,18 +53,18 @@ static void put_cell(struct xb_json *json, const struct xb_piece_grid *grid, siz
 
 static void put_device(struct xb_json *json, const struct xb_record *record, int index)
 {
+    static const struct xb_record_device unknown;
     const struct xb_record_device *device = xb_record_device(record, index);
-    unsigned generation =
-        device != NULL && device->link_known ? xb_pcie_generation(device->link_speed_gts) : 0;
+    device = device != NULL ? device : &unknown;
+    unsigned generation = device->link_known ? xb_pcie_generation(device->link_speed_gts) : 0;
     xb_json_open_object(json, "device");
     xb_json_put_index(json, "index", index);
-    xb_json_put_text(json, "name", device != NULL ? device->name : NULL);
-    xb_json_put_text(json, "architecture", device != NULL ? device->architecture : NULL);
+    xb_json_put_text(json, "name", device->name);
+    xb_json_put_text(json, "architecture", device->architecture);
     xb_json_put_text(json, "driver", record->driver);
     xb_json_put_text(json, "runtime", record->runtime);
     xb_json_put_known_whole(json, "link_generation", generation > 0, generation);
-    xb_json_put_known_whole(json, "link_width", device != NULL && device->link_known,
-                            device != NULL ? device->link_width : 0);
+    xb_json_put_known_whole(json, "link_width", device->link_known, device->link_width);
     xb_json_close(json);
 }
 
@@ -86,9 +86,8 @@ static void put_grid(void *argument, const struct xb_piece_grid *grid)
     xb_json_put_whole(json, "device_offset", xb_reading_value(of, "device-offset"));
     xb_json_open_array(json, "cells");
     json->in_lines = true;
-    for (size_t i = 0; i < grid->row_count * grid->column_count; i++)
-        if (grid->cells[i].count > 0)
-            put_cell(json, grid, i);
+    XB_EACH (cell, grid->cells, grid->cell_count)
+        put_cell(json, grid, cell);
     json->in_lines = false;
     xb_json_close(json);
     xb_json_close(json);

@@ -3,6 +3,7 @@
 #include "table.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "modes/readings/piece_grid.h"
@@ -33,8 +34,7 @@ static const char *cell_text(const struct xb_piece_cell *cell, bool brief, struc
     bool is_call = strcmp(best->variant, "call") == 0;
     const char *way = is_call && xb_way_call_pieces(best) == 0 ? "one" : best->variant;
     double rate = cell->ways[0].rate.median / 1e9;
-    return xb_arena_print(memory, "%.*s%s%.*f", brief ? 4 : 16, way,
-                          xb_cell_ties(cell) > 1 ? "=" : " ",
+    return xb_arena_print(memory, "%.*s%s%.*f", brief ? 4 : 16, way, cell->ties > 1 ? "=" : " ",
                           rate < 0.995   ? 2
                           : rate < 99.95 ? 1
                                          : 0,
@@ -62,11 +62,12 @@ static void draw_grid(void *argument, const struct xb_piece_grid *grid)
         rows[i] = xb_arena_copy(&memory, XB_SIZE_TEXT(grid->pieces[i]));
     for (size_t i = 0; i < grid->column_count; i++)
         columns[i] = xb_arena_print(&memory, "%llu", (unsigned long long)grid->numbers[i]);
-    for (size_t i = 0; i < count; i++) {
-        bool is_empty = grid->cells[i].count == 0;
-        values[i] = is_empty ? (double)NAN : grid->cells[i].ways[0].rate.median / 1e9;
-        if (!is_empty)
-            texts[i] = cell_text(&grid->cells[i], drawing->stream != NULL, &memory);
+    for (size_t i = 0; i < count; i++)
+        values[i] = (double)NAN;
+    XB_EACH (cell, grid->cells, grid->cell_count) {
+        const size_t at = cell->row * grid->column_count + cell->column;
+        values[at] = cell->ways[0].rate.median / 1e9;
+        texts[at] = cell_text(cell, drawing->stream != NULL, &memory);
     }
     write_title(grid, &title);
     struct xb_cells cells = {.picture = {.title = title.text},

@@ -4,6 +4,9 @@
 #include "piece_grid.h"
 #include "readings.h"
 
+#include "base/order.h"
+#include "base/units.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -241,17 +244,14 @@ static struct wins count_wins(const struct xb_piece_grid *grid, const struct xb_
     struct wins wins = {.test = test, .rows = {SIZE_MAX, 0}, .columns = {SIZE_MAX, 0}};
     char own[48], text[48];
     snprintf(wins.way, sizeof wins.way, "%s", way_of(test, own, sizeof own));
-    for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
-        const struct xb_piece_cell *cell = &grid->cells[i];
-        const size_t row = i / grid->column_count, column = i % grid->column_count;
-        if (cell->count == 0 ||
-            strcmp(way_of(cell->ways[0].test, text, sizeof text), wins.way) != 0)
+    XB_EACH (cell, grid->cells, grid->cell_count) {
+        if (strcmp(way_of(cell->ways[0].test, text, sizeof text), wins.way) != 0)
             continue;
         wins.count++;
-        wins.rows[0] = row < wins.rows[0] ? row : wins.rows[0];
-        wins.rows[1] = row;
-        wins.columns[0] = column < wins.columns[0] ? column : wins.columns[0];
-        wins.columns[1] = column > wins.columns[1] ? column : wins.columns[1];
+        wins.rows[0] = xb_lesser(wins.rows[0], cell->row);
+        wins.rows[1] = cell->row;
+        wins.columns[0] = xb_lesser(wins.columns[0], cell->column);
+        wins.columns[1] = xb_larger(wins.columns[1], cell->column);
     }
     return wins;
 }
@@ -263,18 +263,13 @@ static struct wins count_wins(const struct xb_piece_grid *grid, const struct xb_
 static void add_grid_winners(struct xb_reading *reading, const struct xb_piece_grid *grid)
 {
     struct wins told[MOST_TOLD] = {{.count = 0}};
-    size_t cells = 0, rest;
-    for (size_t i = 0; i < grid->row_count * grid->column_count; i++)
-        cells += grid->cells[i].count > 0;
-    rest = cells;
-    xb_tell(reading, "Fastest {to}, of {whole} cells:", grid->of, (double)cells);
+    size_t rest = grid->cell_count;
+    xb_tell(reading, "Fastest {to}, of {whole} cells:", grid->of, (double)rest);
     for (size_t t = 0; t < MOST_TOLD && rest > 0; t++) {
         struct wins *most = &told[t];
         char ends[4][32];
-        for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
-            if (grid->cells[i].count == 0)
-                continue;
-            struct wins wins = count_wins(grid, grid->cells[i].ways[0].test);
+        XB_EACH (cell, grid->cells, grid->cell_count) {
+            struct wins wins = count_wins(grid, cell->ways[0].test);
             if (wins.count > most->count && (t == 0 || strcmp(wins.way, told[0].way) != 0))
                 *most = wins;
         }
@@ -298,18 +293,16 @@ static void add_grid_winners(struct xb_reading *reading, const struct xb_piece_g
 
 /* Two ways of the cell where one is faster than the other by most, for certain. */
 struct gap {
-    const struct xb_record_case *fast, *slow;
+    const struct xb_cell_way *fast, *slow;
     double gain;
 };
 
 static void widen(const struct xb_reading *reading, struct gap *gap, const struct xb_cell_way *fast,
                   const struct xb_cell_way *slow)
 {
-    if (fast == NULL || slow == NULL)
-        return;
     double gain = fast->rate.median / slow->rate.median;
     if (gain > gap->gain && xb_reading_judge(reading, fast->test, slow->test) == XB_READING_FASTER)
-        *gap = (struct gap){fast->test, slow->test, gain};
+        *gap = (struct gap){fast, slow, gain};
 }
 
 /* Says which way is the fastest where, what the slowest costs, and what it gains to call with fewer
@@ -320,16 +313,15 @@ static void say_grid(void *argument, const struct xb_piece_grid *grid)
     struct gap all = {.gain = 0}, cut = {.gain = 0};
     size_t several = 0;
     char text[48];
-    for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
-        const struct xb_piece_cell *cell = &grid->cells[i];
+    XB_EACH (cell, grid->cells, grid->cell_count) {
         const struct xb_cell_way *parts = NULL, *whole = NULL;
         for (size_t k = cell->count; k-- > 0;) /* the fastest last */
             if (strcmp(cell->ways[k].test->variant, "call") == 0)
                 *(xb_way_call_pieces(cell->ways[k].test) > 0 ? &parts : &whole) = &cell->ways[k];
-        widen(reading, &cut, parts, whole);
+        if (parts != NULL && whole != NULL)
+            widen(reading, &cut, parts, whole);
         several += cell->count > 1;
-        if (cell->count > 1)
-            widen(reading, &all, cell->ways, cell->ways + cell->count - 1);
+        widen(reading, &all, cell->ways, cell->ways + cell->count - 1);
     }
     if (several == 0 || grid->of->device != reading->device)
         return; /* cells of one way are no comparison */
@@ -338,20 +330,20 @@ static void say_grid(void *argument, const struct xb_piece_grid *grid)
     if (all.gain > 0)
         xb_tell(reading,
                 " The slowest way measured takes up to {factor:most_loss} as long "
-                "({text}{case}{case}, {size} x {value}).",
-                all.gain, way_of(all.slow, text, sizeof text), all.slow, all.fast,
-                xb_reading_value(all.slow, xb_option_piece.name), all.slow, xb_option_pieces.name);
+                "({text}{case}{case}, {size} x {whole}).",
+                all.gain, way_of(all.slow->test, text, sizeof text), all.slow->test, all.fast->test,
+                all.slow->piece, (double)all.slow->pieces);
     if (cut.gain < XB_WORTH_SAYING)
         return;
     xb_tell(reading,
-            " At {size} x {value}{case}, {text} are {speed:cut_gain} as one call of all.{case}",
-            xb_reading_value(cut.slow, xb_option_piece.name), cut.slow, xb_option_pieces.name,
-            cut.slow, way_of(cut.fast, text, sizeof text), cut.gain, cut.fast);
+            " At {size} x {whole}{case}, {text} are {speed:cut_gain} as one call of all.{case}",
+            cut.slow->piece, (double)cut.slow->pieces, cut.slow->test,
+            way_of(cut.fast->test, text, sizeof text), cut.gain, cut.fast->test);
     xb_remedy(reading, XB_EFFORT_LINES, cut.gain,
-              "Give {call} at most {value} pieces at a time: {gain} as fast as all {value} pieces "
+              "Give {call} at most {whole} pieces at a time: {gain} as fast as all {whole} pieces "
               "of {size} in one call.",
-              XB_CALL_COPY_BATCH, cut.fast, "call-pieces", cut.slow, xb_option_pieces.name,
-              xb_reading_value(cut.slow, xb_option_piece.name));
+              XB_CALL_COPY_BATCH, (double)xb_way_call_pieces(cut.fast->test),
+              (double)cut.slow->pieces, cut.slow->piece);
 }
 
 static void say_grids(struct xb_reading *reading)

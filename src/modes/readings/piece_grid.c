@@ -2,6 +2,7 @@
 #include "piece_grid.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "modes/batch.h"
 #include "reading/reading.h"
 
@@ -34,65 +35,67 @@ static int by_grid(const struct xb_record_case *a, const struct xb_record_case *
 }
 
 XB_COMPARER(by_number, uint64_t, XB_ORDER(*a, *b))
+XB_COMPARER(by_cell, struct xb_cell_way, XB_BY(piece), XB_BY(pieces))
+XB_COMPARER(by_rate, struct xb_cell_way, by_cell(a, b), XB_BY_GREATEST(rate.median),
+            XB_BY_ADDRESS(test))
 
-/* The values that the cases have of an option, rising and each once; returns how many, at most
- * XB_GRID_VALUES. */
-static size_t list_values(const struct xb_record_cases *all, const char *option, uint64_t *values)
+/* Sorts values and keeps each once; returns how many, at most XB_GRID_VALUES. */
+static size_t sort_values(uint64_t *values, size_t all)
 {
     size_t count = 0;
-    for (size_t i = 0; i < all->count; i++)
-        values[i] = xb_reading_value(all->cases[i], option);
-    qsort(values, all->count, sizeof *values, by_number);
-    for (size_t i = 0; i < all->count; i++)
+    qsort(values, all, sizeof *values, by_number);
+    for (size_t i = 0; i < all; i++)
         if (count == 0 || (count < XB_GRID_VALUES && values[i] != values[count - 1]))
             values[count++] = values[i];
     return count;
 }
 
-static size_t place_of(const uint64_t *values, size_t count, uint64_t value)
+/* Makes the grid of these cases, and calls `visit` for it. */
+static void visit_grid(const struct xb_record *record, const struct xb_record_cases *all,
+                       xb_piece_grid_visit *visit, void *argument)
 {
-    size_t place = 0;
-    while (place < count && values[place] != value)
-        place++;
-    return place;
-}
-
-/* Adds a way at its place; of too many the slowest drops out. */
-static void add_way(struct xb_piece_cell *cell, const struct xb_cell_way *way)
-{
-    size_t at = cell->count, kept = at < XB_CELL_WAYS ? at : XB_CELL_WAYS - 1;
-    while (at > 0 && cell->ways[at - 1].rate.median < way->rate.median)
-        at--;
-    if (at == XB_CELL_WAYS)
-        return;
-    memmove(&cell->ways[at + 1], &cell->ways[at], (kept - at) * sizeof *way);
-    cell->ways[at] = *way;
-    cell->count = kept + 1;
-}
-
-static void make_grid(struct xb_piece_grid *grid, const struct xb_record_cases *all,
-                      struct xb_piece_cell *cells)
-{
-    const struct xb_reading reading = {.record = grid->record};
-    for (size_t i = 0; i < all->count; i++) {
-        const struct xb_record_case *test = all->cases[i];
-        size_t row =
-            place_of(grid->pieces, grid->row_count, xb_reading_value(test, xb_option_piece.name));
-        size_t column = place_of(grid->numbers, grid->column_count,
-                                 xb_reading_value(test, xb_option_pieces.name));
-        struct xb_piece_cell *cell = &cells[row * grid->column_count + column];
-        struct xb_cell_way way = {.test = test};
-        if (row < grid->row_count && column < grid->column_count &&
-            xb_record_describe(grid->record, test, xb_figure_bandwidth.name, &way.rate))
-            add_way(cell, &way);
+    const struct xb_reading reading = {.record = record};
+    struct xb_cell_way *ways = xb_new(all->count, sizeof *ways);
+    struct xb_piece_cell *cells = xb_new(all->count, sizeof *cells);
+    uint64_t *pieces = xb_new(2 * all->count, sizeof *pieces), *numbers = pieces + all->count;
+    size_t count = 0;
+    XB_EACH (test, all->cases, all->count) {
+        struct xb_cell_way *way = &ways[count];
+        way->test = *test;
+        way->piece = pieces[count] = xb_reading_value(*test, xb_option_piece.name);
+        way->pieces = numbers[count] = xb_reading_value(*test, xb_option_pieces.name);
+        count += xb_record_describe(record, *test, xb_figure_bandwidth.name, &way->rate);
     }
-    for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
-        struct xb_cell_way *ways = cells[i].ways;
-        for (size_t k = 0; k < cells[i].count; k++)
-            ways[k].is_tie = k == 0 || xb_reading_judge(&reading, ways[0].test, ways[k].test) !=
-                                           XB_READING_FASTER;
+    struct xb_piece_grid grid = {.record = record,
+                                 .of = all->cases[0],
+                                 .pieces = pieces,
+                                 .numbers = numbers,
+                                 .row_count = sort_values(pieces, count),
+                                 .column_count = sort_values(numbers, count),
+                                 .cells = cells};
+    qsort(ways, count, sizeof *ways, by_rate);
+    XB_EACH_GROUP (count, by_cell(&ways[begin], &ways[end]) == 0) {
+        const uint64_t *row =
+            bsearch(&ways[begin].piece, pieces, grid.row_count, sizeof *pieces, by_number);
+        const uint64_t *column =
+            bsearch(&ways[begin].pieces, numbers, grid.column_count, sizeof *numbers, by_number);
+        if (row == NULL || column == NULL) /* of too many */
+            continue;
+        struct xb_piece_cell *cell = &cells[grid.cell_count++];
+        *cell = (struct xb_piece_cell){.row = (size_t)(row - pieces),
+                                       .column = (size_t)(column - numbers),
+                                       .ways = &ways[begin],
+                                       .count = end - begin};
+        for (size_t i = begin; i < end; i++) {
+            ways[i].is_tie = i == begin || xb_reading_judge(&reading, ways[begin].test,
+                                                            ways[i].test) != XB_READING_FASTER;
+            cell->ties += ways[i].is_tie;
+        }
     }
-    grid->cells = cells;
+    visit(argument, &grid);
+    free(pieces);
+    free(cells);
+    free(ways);
 }
 
 void xb_piece_grids_each(const struct xb_record *record, xb_piece_grid_visit *visit, void *argument)
@@ -107,20 +110,7 @@ void xb_piece_grids_each(const struct xb_record *record, xb_piece_grid_visit *vi
     xb_cases_group(cases, count, by_grid, NULL);
     for (; count > 0; all.cases += all.count, count -= all.count) {
         all.count = xb_cases_equal(all.cases, count, by_grid, NULL);
-        uint64_t *pieces = xb_new(2 * all.count, sizeof *pieces);
-        uint64_t *numbers = pieces + all.count;
-        struct xb_piece_grid grid = {.record = record,
-                                     .of = all.cases[0],
-                                     .pieces = pieces,
-                                     .numbers = numbers,
-                                     .row_count = list_values(&all, xb_option_piece.name, pieces),
-                                     .column_count =
-                                         list_values(&all, xb_option_pieces.name, numbers)};
-        struct xb_piece_cell *cells = xb_new(grid.row_count * grid.column_count, sizeof *cells);
-        make_grid(&grid, &all, cells);
-        visit(argument, &grid);
-        free(cells);
-        free(pieces);
+        visit_grid(record, &all, visit, argument);
     }
     free(cases);
 }
@@ -129,12 +119,4 @@ uint64_t xb_way_call_pieces(const struct xb_record_case *test)
 {
     uint64_t a_call = xb_reading_value(test, "call-pieces");
     return a_call < xb_reading_value(test, xb_option_pieces.name) ? a_call : 0;
-}
-
-size_t xb_cell_ties(const struct xb_piece_cell *cell)
-{
-    size_t ties = 0;
-    for (size_t i = 0; i < cell->count; i++)
-        ties += cell->ways[i].is_tie;
-    return ties;
 }

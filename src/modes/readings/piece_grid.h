@@ -6,26 +6,27 @@
 /* A grid of many pieces (mode batch with --pieces): by the size of a piece and the number of pieces
  * the ways that were measured. Reading, pictures and --format crossovers are made of it. */
 
-#define XB_CELL_WAYS 32
-
 struct xb_cell_way {
     const struct xb_record_case *test;
+    uint64_t piece, pieces;    /* of its cell */
     struct xb_statistics rate; /* bytes per second */
     bool is_tie;               /* it is not certain that the fastest is faster, or it is that one */
 };
 
 struct xb_piece_cell {
-    struct xb_cell_way ways[XB_CELL_WAYS]; /* by the median, the fastest first */
-    size_t count;                          /* 0: nothing was measured */
+    size_t row, column;
+    const struct xb_cell_way *ways; /* one or more, the fastest by the median first */
+    size_t count, ties;
 };
 
 /* The cells of one device, direction, layout and alignment. */
 struct xb_piece_grid {
     const struct xb_record *record;
     const struct xb_record_case *of;  /* any of them */
-    const uint64_t *pieces, *numbers; /* rising */
+    const uint64_t *pieces, *numbers; /* of rows and of columns, rising */
     size_t row_count, column_count;
-    const struct xb_piece_cell *cells; /* row after row; a row is of one size of a piece */
+    const struct xb_piece_cell *cells; /* that were measured, row after row */
+    size_t cell_count;
 };
 
 /* Whether a case is of a cell. */
@@ -39,6 +40,3 @@ void xb_piece_grids_each(const struct xb_record *record, xb_piece_grid_visit *vi
 
 /* How many pieces a call takes where that is part of the way; 0: it is not, or one takes all. */
 uint64_t xb_way_call_pieces(const struct xb_record_case *test);
-
-/* How many ways are as fast as the fastest, itself included. */
-size_t xb_cell_ties(const struct xb_piece_cell *cell);
