@@ -101,14 +101,10 @@ struct state {
     unsigned blocks;
 };
 
-static bool has_word(const struct xb_case *test, const char *word)
-{
-    return strcmp(xb_case_setting(test, &option_layout)->word, word) == 0;
-}
-
 static uint64_t pitch_of(const struct xb_case *test)
 {
-    return has_word(test, "rows") ? xb_case_setting(test, &option_pitch)->count : 0;
+    return xb_case_is(test, &option_layout, "rows") ? xb_case_setting(test, &option_pitch)->count
+                                                    : 0;
 }
 
 /* How pieces lie on the host, or on the device. */
@@ -116,8 +112,8 @@ static struct xb_layout_side side_of(const struct xb_case *test, bool is_host)
 {
     const char *alone = is_host ? "host-scattered" : "device-scattered";
     const struct xb_option *offset = is_host ? &xb_option_host_offset : &xb_option_device_offset;
-    return (struct xb_layout_side){.scattered =
-                                       has_word(test, "scattered") || has_word(test, alone),
+    return (struct xb_layout_side){.scattered = xb_case_is(test, &option_layout, "scattered") ||
+                                                xb_case_is(test, &option_layout, alone),
                                    .pitch = is_host ? pitch_of(test) : 0,
                                    .offset = xb_case_setting(test, offset)->count};
 }
@@ -297,8 +293,7 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
 /* Only rows have a pitch. */
 static enum xb_status check_variant(const struct xb_case *test, struct xb_error *error)
 {
-    const char *layout = xb_case_setting(test, &option_layout)->word;
-    if (xb_variant_number(test) != HOW_PITCHED || strcmp(layout, "rows") == 0)
+    if (xb_variant_number(test) != HOW_PITCHED || xb_case_is(test, &option_layout, "rows"))
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED, "'pitched' copies rows: give --layout rows");
 }

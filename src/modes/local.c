@@ -66,21 +66,15 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     const struct xb_backend *backend = context->device->backend;
     struct xb_queue *queue = context->queues[0];
     uint64_t bytes = context->test->bytes;
-    switch (state->by) {
-    case BY_ENGINE:
-        break;
-    case BY_KERNEL:
-    case BY_BULK:
-        return backend->queue_kernel_copy(queue, state->target, 0, state->source, 0, bytes,
-                                          state->by == BY_BULK ? XB_ACCESS_BULK
-                                                               : XB_ACCESS_SEQUENTIAL,
-                                          context->kernels_together, error);
-    case BY_READ:
+    if (state->by == BY_ENGINE)
+        return backend->queue_copy(queue, state->target, 0, state->source, 0, bytes, error);
+    if (state->by == BY_READ)
         return backend->queue_digest(queue, state->source, 0, bytes, true, state->target, 0, error);
-    case BY_WRITE:
+    if (state->by == BY_WRITE)
         return backend->queue_count(queue, state->target, bytes, context->test->seed, error);
-    }
-    return backend->queue_copy(queue, state->target, 0, state->source, 0, bytes, error);
+    return backend->queue_kernel_copy(queue, state->target, 0, state->source, 0, bytes,
+                                      state->by == BY_BULK ? XB_ACCESS_BULK : XB_ACCESS_SEQUENTIAL,
+                                      context->kernels_together, error);
 }
 
 /* A kernel read all words, if their sum is that of the pattern's. It wrote all, which are numbers

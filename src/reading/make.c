@@ -84,19 +84,15 @@ const struct xb_reading_line xb_reading_first[] = {
     {.label = "both ways", .code = "XB-BOTH-WAYS", .say = xb_reading_say_both_ways},
     {.label = NULL},
 };
+#define GROUP_LINE(its_label, its_code, group)                                                     \
+    {                                                                                              \
+        .label = (its_label), .code = (its_code), .say_of_pairs = xb_reading_say_group,            \
+        .about = (group)                                                                           \
+    }
 const struct xb_reading_line xb_reading_last[] = {
-    {.label = "one to all",
-     .code = "XB-ONE-TO-ALL",
-     .say_of_pairs = xb_reading_say_group,
-     .about = "one-to-all"},
-    {.label = "all to one",
-     .code = "XB-ALL-TO-ONE",
-     .say_of_pairs = xb_reading_say_group,
-     .about = "all-to-one"},
-    {.label = "all to all",
-     .code = "XB-ALL-TO-ALL",
-     .say_of_pairs = xb_reading_say_group,
-     .about = "all-to-all"},
+    GROUP_LINE("one to all", "XB-ONE-TO-ALL", "one-to-all"),
+    GROUP_LINE("all to one", "XB-ALL-TO-ONE", "all-to-one"),
+    GROUP_LINE("all to all", "XB-ALL-TO-ALL", "all-to-all"),
     {.label = "NUMA", .code = "XB-NUMA", .say = xb_reading_say_numa},
     {.label = "slow", .code = "XB-SLOW-H2D", .say = xb_reading_say_slow},
     {.label = "slow", .code = "XB-SLOW-D2H", .say = xb_reading_say_slow},
