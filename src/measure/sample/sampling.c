@@ -293,16 +293,6 @@ static double overlap_of(const struct xb_measurement *measurement, double whole)
     return fmax((all - lag) / whole, 0);
 }
 
-/* Adds the sum of the rates of a sample's ways, where it has two. */
-static enum xb_status add_sum_of_ways(struct xb_result *result,
-                                      const struct xb_mode_context *context, double sum,
-                                      struct xb_error *error)
-{
-    return context->span_count == XB_SPANS
-               ? xb_result_sample(result, &xb_figure_bandwidth_sum_of_ways, sum, error)
-               : XB_OK;
-}
-
 /* Adds what the repetition on one lane took to the lane's own result. */
 static enum xb_status add_lane(struct xb_measurement *measurement, struct xb_lane *lane,
                                struct xb_error *error)
@@ -313,7 +303,7 @@ static enum xb_status add_lane(struct xb_measurement *measurement, struct xb_lan
     if (!(seconds > 0))
         return XB_FAIL(error, XB_ERR_RUNTIME, XB_MEASURE_WRONG_CLOCK, (double)result->test.bytes,
                        seconds);
-    double sum = 0;
+    double sum = 0; /* of its ways' rates */
     XB_TRY(xb_samples_add(&result->times, seconds, error));
     for (size_t i = 0; i < lane->context.span_count; i++) {
         const struct xb_span *span = &lane->context.spans[i];
@@ -324,7 +314,7 @@ static enum xb_status add_lane(struct xb_measurement *measurement, struct xb_lan
         XB_TRY(xb_result_sample(result, span->figure, rate, error));
         sum += rate;
     }
-    return add_sum_of_ways(result, &lane->context, sum, error);
+    return sum > 0 ? xb_result_sample(result, &xb_figure_bandwidth_sum_of_ways, sum, error) : XB_OK;
 }
 
 /* Adds each way of several lanes that go both ways: all that was moved this way, by the time of the
@@ -332,6 +322,7 @@ static enum xb_status add_lane(struct xb_measurement *measurement, struct xb_lan
 static enum xb_status add_each_way(struct xb_measurement *measurement, struct xb_error *error)
 {
     const struct xb_mode_context *first = &measurement->lanes[0].context;
+    struct xb_result *result = measurement->result;
     double sum = 0;
     for (size_t s = 0; s < first->span_count; s++) {
         double bytes = 0;
@@ -341,11 +332,10 @@ static enum xb_status add_each_way(struct xb_measurement *measurement, struct xb
             bytes += (double)lane->context.spans[s].bytes * (double)measurement->iterations;
             slowest = fmax(slowest, lane->timing.spans[s]);
         }
-        XB_TRY(
-            xb_result_sample(measurement->result, first->spans[s].figure, bytes / slowest, error));
+        XB_TRY(xb_result_sample(result, first->spans[s].figure, bytes / slowest, error));
         sum += bytes / slowest;
     }
-    return add_sum_of_ways(measurement->result, first, sum, error);
+    return sum > 0 ? xb_result_sample(result, &xb_figure_bandwidth_sum_of_ways, sum, error) : XB_OK;
 }
 
 /* Adds what the repetition tells of the whole beyond its lanes. */
