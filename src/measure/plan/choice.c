@@ -240,8 +240,6 @@ static enum xb_status find_device(const struct xb_run *run, const char *option, 
 /* Makes the device one of the run's, if it is not yet. */
 static enum xb_status add_device(struct xb_run *run, unsigned index, struct xb_error *error)
 {
-    if (run->devices == NULL)
-        run->devices = xb_new(XB_RUN_DEVICES + 1, sizeof *run->devices);
     struct xb_run_device *device = &run->devices[run->device_count];
     for (size_t i = 0; i < run->device_count; i++)
         if (run->devices[i].info.index == index)
@@ -313,9 +311,6 @@ enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool pairs,
     const struct xb_run_options *asked = &run->asked;
     bool all =
         (asked->simultaneous && !asked->device_given) || xb_word_is_in(&asked->device, "all");
-    if (run->probe.device_count > XB_RUN_DEVICES)
-        return XB_FAIL(error, XB_ERR_USAGE, "there are %u devices, and a run takes at most %d",
-                       run->probe.device_count, XB_RUN_DEVICES);
     for (unsigned i = 0; all && i < run->probe.device_count; i++)
         choice->devices[choice->device_count++] = i;
     for (size_t i = 0; !all && i < asked->device.count; i++) {
@@ -412,27 +407,21 @@ enum xb_status xb_node_choose(const struct xb_run_options *asked,
 
 /* ---- a set of transfers ---- */
 
-/* Makes the device of that number one of the run's. */
-static enum xb_status take_device(struct xb_run *run, unsigned number, struct xb_error *error)
-{
-    char word[16];
-    snprintf(word, sizeof word, "%u", number);
-    return number < run->probe.device_count && number < XB_RUN_DEVICES
-               ? add_device(run, number, error)
-               : no_device(run, "transfer", word, error);
-}
-
 enum xb_status xb_set_choose(struct xb_run *run, const struct xb_case *transfer,
                              struct xb_error *error)
 {
+    const int devices[] = {(int)transfer->device, transfer->peer};
     struct xb_node_choice all = {.count = 0}, chosen = {.count = 0};
     char word[16];
-    snprintf(word, sizeof word, "%u", transfer->node);
-    XB_TRY(take_device(run, transfer->device, error));
-    if (transfer->peer != XB_NO_PEER)
-        XB_TRY(take_device(run, (unsigned)transfer->peer, error));
+    for (int i = 0; i < 2 && devices[i] != XB_NO_PEER; i++) {
+        unsigned index;
+        snprintf(word, sizeof word, "%d", devices[i]);
+        XB_TRY(find_device(run, "transfer", word, &index, error));
+        XB_TRY(add_device(run, index, error));
+    }
     if (!transfer->has_node)
         return XB_OK;
+    snprintf(word, sizeof word, "%u", transfer->node);
     XB_TRY(list_nodes("--transfer", &all, error));
     return add_node(&all, "--transfer", word, &chosen, error);
 }

@@ -18,8 +18,8 @@
 /* A plan while it is made. Zero-initialise, then set the first. */
 struct planning {
     const struct xb_run_options *asked;
-    struct xb_run *run; /* NULL where the options are only checked */
-    struct xb_mode_choice modes;
+    struct xb_run *run;          /* NULL where the options are only checked */
+    struct xb_mode_choice modes; /* none for a set of transfers */
     struct xb_device_choice choice;
     struct xb_node_choice nodes;
     uint64_t available; /* of the host's memory */
@@ -314,8 +314,9 @@ static enum xb_status check_size(const struct xb_run *run, const struct xb_case 
  * not known yet, and without pairs their cases are skipped: these are not checked. */
 static enum xb_status choose(struct planning *plan, struct xb_error *error)
 {
-    if (xb_set_is_asked(plan->asked))
-        return xb_set_read(plan->asked, &plan->kinds, &plan->kind_count, error);
+    XB_TRY(xb_set_read(plan->asked, &plan->kinds, &plan->kind_count, error));
+    if (plan->kind_count > 0)
+        return XB_OK;
     XB_TRY(xb_mode_choose(plan->asked, &plan->modes, error));
     XB_TRY(xb_node_choose(plan->asked, &plan->modes, &plan->nodes, error));
     XB_TRY(xb_host_memory_available(&plan->available, error));
@@ -358,7 +359,11 @@ static enum xb_status fill(struct planning *plan, struct xb_error *error)
 {
     bool wants[2] = {false, false}; /* cases of single devices, and of pairs */
     XB_TRY(choose(plan, error));
-    if (xb_set_is_asked(plan->asked))
+    if (plan->run->probe.device_count > XB_RUN_DEVICES)
+        return XB_FAIL(error, XB_ERR_USAGE, "there are %u devices, and a run takes at most %d",
+                       plan->run->probe.device_count, XB_RUN_DEVICES);
+    plan->run->devices = xb_new(XB_RUN_DEVICES + 1, sizeof *plan->run->devices);
+    if (plan->modes.count == 0)
         return add_set(plan, error);
     for (size_t i = 0; i < plan->kind_count; i++)
         wants[plan->kinds[i].mode->pairs] = true;

@@ -77,11 +77,9 @@ enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool pairs,
 /* The mode of their sum, which is in no list of modes. */
 extern const struct xb_mode xb_mode_set;
 
-/* Whether --transfer or --transfers is given. */
-bool xb_set_is_asked(const struct xb_run_options *asked);
-
-/* Reads them as cases, in their order, in *cases, to be freed. XB_ERR_USAGE for one that makes no
- * sense, and for another option that would have no effect. XB_ERR_SYSTEM: the file. */
+/* Reads --transfer and --transfers as cases, in their order, in *cases, to be freed; without these
+ * none. XB_ERR_USAGE for one that makes no sense, and for another option that would have no effect.
+ * XB_ERR_SYSTEM: the file. */
 enum xb_status xb_set_read(const struct xb_run_options *asked, struct xb_case **cases,
                            size_t *count, struct xb_error *error);
 

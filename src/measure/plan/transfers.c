@@ -119,15 +119,12 @@ static enum xb_status read_file(const struct xb_run_options *asked, struct xb_ca
     return status;
 }
 
-bool xb_set_is_asked(const struct xb_run_options *asked)
-{
-    return asked->transfer.count > 0 || asked->transfers != NULL;
-}
-
 enum xb_status xb_set_read(const struct xb_run_options *asked, struct xb_case **cases,
                            size_t *count, struct xb_error *error)
 {
     static const char idle[] = "mode,size,direction,device,numa,latency,simultaneous";
+    if (asked->transfer.count == 0 && asked->transfers == NULL)
+        return XB_OK;
     for (size_t i = 0; i < asked->config->count; i++) {
         const struct xb_value *value = &asked->config->values[i];
         const char *name = value->option->name;
