@@ -31,9 +31,6 @@ struct xb_table_view xb_table_view_of(const struct xb_config *config);
  * what to do, and what to beware of. */
 enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
                               const struct xb_table_view *view, struct xb_error *error);
-/* As Markdown, for a paper or an issue: on what, the answer, every row. */
-enum xb_status xb_table_write_markdown(FILE *stream, const struct xb_record *record,
-                                       struct xb_error *error);
 /* JSON after docs/crossovers.schema.json, of grids of pieces. XB_ERR_USAGE where there is none. */
 enum xb_status xb_crossovers_write(FILE *stream, const struct xb_record *record,
                                    struct xb_error *error);

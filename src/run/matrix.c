@@ -317,6 +317,7 @@ void xb_cells_print(FILE *stream, const struct xb_cells *cells, size_t gap)
         if ((int)strlen(cells->row_names[i]) > place)
             place = (int)strlen(cells->row_names[i]);
     width += (int)gap;
+    xb_heading_print(stream, XB_COLOUR_TITLE, "%s", cells->picture.title);
     int room = ((int)xb_terminal_columns(stream) - place) / width;
     size_t step = room > 0 ? (size_t)room : 1;
     for (size_t first = 0; first < cells->column_count; first += step) {
@@ -382,7 +383,6 @@ static void print_matrix(void *argument, const struct matrix *matrix)
     size_t left_out = 0;
     struct xb_arena *memory = NULL;
     const struct xb_cells cells = make_cells(matrix, false, &left_out, &words, &memory);
-    xb_heading_print(stream, XB_COLOUR_TITLE, "%s", cells.picture.title);
     xb_cells_print(stream, &cells, 2);
     xb_arena_free(memory);
 }

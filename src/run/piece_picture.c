@@ -82,7 +82,6 @@ static void draw_grid(void *argument, const struct xb_piece_grid *grid)
                              .unit = "GB/s"};
     if (drawing->stream != NULL) {
         fputc('\n', drawing->stream);
-        xb_heading_print(drawing->stream, XB_COLOUR_TITLE, "%s", title.text);
         xb_cells_print(drawing->stream, &cells, 1);
     } else {
         drawing->use(drawing->argument, &cells, 0);

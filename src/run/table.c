@@ -505,11 +505,26 @@ static void print_kv(FILE *stream, const struct xb_record *record)
                      XB_SIZE_TEXT(cache.piece), (unsigned long long)cache.pieces);
 }
 
+/* For a paper or an issue: on what, the answer, every row. */
+static enum xb_status write_markdown(FILE *stream, const struct xb_record *record,
+                                     struct xb_error *error)
+{
+    struct xb_reading_list reading = {.count = 0};
+    struct xb_table *table = xb_table_of_rows(record, XB_ROWS_ALL);
+    xb_reading_make(record, &reading);
+    print_short_header(stream, record);
+    fprintf(stream, "\n%s\n\n", reading.answer != NULL ? reading.answer : "");
+    xb_table_markdown(stream, table);
+    xb_reading_free(&reading);
+    xb_table_free(table);
+    return xb_stream_finish(stream, "the table", error);
+}
+
 enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
                               const struct xb_table_view *view, struct xb_error *error)
 {
     if (view->format == XB_AS_MARKDOWN)
-        return xb_table_write_markdown(stream, record, error);
+        return write_markdown(stream, record, error);
     if (view->format == XB_AS_CROSSOVERS)
         return xb_crossovers_write(stream, record, error);
     struct xb_reading_list reading = {.count = 0};
@@ -546,19 +561,5 @@ enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
             stream, XB_COLOUR_NONE,
             "All numbers: --json FILE, --columns all. The words: xferbench help words");
     xb_reading_free(&reading);
-    return xb_stream_finish(stream, "the table", error);
-}
-
-enum xb_status xb_table_write_markdown(FILE *stream, const struct xb_record *record,
-                                       struct xb_error *error)
-{
-    struct xb_reading_list reading = {.count = 0};
-    struct xb_table *table = xb_table_of_rows(record, XB_ROWS_ALL);
-    xb_reading_make(record, &reading);
-    print_short_header(stream, record);
-    fprintf(stream, "\n%s\n\n", reading.answer != NULL ? reading.answer : "");
-    xb_table_markdown(stream, table);
-    xb_reading_free(&reading);
-    xb_table_free(table);
     return xb_stream_finish(stream, "the table", error);
 }

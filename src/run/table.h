@@ -58,8 +58,8 @@ void xb_matrix_print(FILE *stream, const struct xb_record *record, bool first, b
  * devices across, and what to know of them below. A device's own node is marked. */
 void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record);
 
-/* Prints a matrix, with so many spaces between its columns; those that do not fit into a line stand
- * below. */
+/* Prints a matrix below its title, with so many spaces between its columns; those that do not fit
+ * into a line stand below. */
 struct xb_cells;
 void xb_cells_print(FILE *stream, const struct xb_cells *cells, size_t gap);
 

@@ -86,10 +86,9 @@ enum xb_status xb_residence_check(const struct xb_measurement *measurement, stru
     if (!context->test->has_node)
         return XB_OK;
     /* Those of other lanes may be for another node. */
-    const bool shares = context->share.of > 1;
     const unsigned first = XB_SHARED_BUFFERS * context->share.number;
-    for (unsigned i = 0; i < XB_OWN_BUFFERS + (shares ? XB_SHARED_BUFFERS : XB_WORKSPACE_BUFFERS);
-         i++) {
+    const unsigned lent = context->share.of > 1 ? XB_SHARED_BUFFERS : XB_WORKSPACE_BUFFERS;
+    for (unsigned i = 0; i < XB_OWN_BUFFERS + lent; i++) {
         const struct xb_buffer *buffer =
             i < XB_OWN_BUFFERS
                 ? context->own_buffers[i]
