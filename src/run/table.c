@@ -379,9 +379,8 @@ struct xb_table *xb_table_of_rows(const struct xb_record *record, enum xb_row_ki
     return table;
 }
 
-static void print_rows(FILE *stream, const struct xb_record *record, enum xb_row_kind which)
+static void print_table(FILE *stream, struct xb_table *table)
 {
-    struct xb_table *table = xb_table_of_rows(record, which);
     xb_table_print(stream, table, &(struct xb_table_look){.elsewhere = "JSON and CSV have all"});
     xb_table_free(table);
 }
@@ -393,10 +392,9 @@ static void print_set(FILE *stream, const struct xb_record *record)
                                                     {.title = "GB/s", .is_right = true},
                                                     {.title = "ALONE", .is_right = true},
                                                     {.title = "KEEPS", .is_right = true}};
-    const struct column *main = columns;
+    static const struct column rate = {
+        .content = MAIN, .at = OF(median), .figure = &xb_figure_bandwidth};
     struct xb_table *table = xb_table_new();
-    while (main->content != MAIN)
-        main++;
     for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
         xb_table_add_column(table, &titles[i]);
     for (int sums = 0; sums < 2; sums++)
@@ -406,18 +404,16 @@ static void print_set(FILE *stream, const struct xb_record *record)
                 continue;
             double share = xb_record_median(record, test, xb_figure_share_of_alone.name);
             double alone = xb_record_median(record, test, xb_figure_bandwidth.name) / share / 1e9;
-            fill_cell(main, NULL, record, test, cell);
+            fill_cell(&rate, NULL, record, test, cell);
             xb_table_row(table);
-            xb_table_cell(table, XB_COLOUR_NONE, "%s",
+            xb_table_text(table, "%s",
                           sums ? "all" : xb_record_parameter(test, XB_RECORD_TRANSFER));
-            xb_table_cell(table, XB_COLOUR_NONE, "%s", cell);
-            bool has_share = isfinite(share);
+            xb_table_text(table, "%s", cell);
             snprintf(cell, CELL, "%.0f %%", 100 * share);
-            xb_table_cell(table, XB_COLOUR_NONE, "%s", has_share ? XB_DECIMAL_TEXT(alone) : "");
-            xb_table_cell(table, XB_COLOUR_NONE, "%s", has_share ? cell : "");
+            xb_table_text(table, "%s", isfinite(share) ? XB_DECIMAL_TEXT(alone) : "");
+            xb_table_text(table, "%s", isfinite(share) ? cell : "");
         }
-    xb_table_print(stream, table, &(struct xb_table_look){.elsewhere = "JSON and CSV have all"});
-    xb_table_free(table);
+    print_table(stream, table);
 }
 
 /* Prints bars, and tables of what they cannot show; or, for `all`, every row with every column, and
@@ -446,7 +442,7 @@ static void print_results(FILE *stream, const struct xb_record *record, bool all
     if (!all)
         xb_bars_print(stream, record, false);
     else if (has_alone || record->case_count == 0)
-        print_rows(stream, record, XB_ROWS_ALONE);
+        print_table(stream, xb_table_of_rows(record, XB_ROWS_ALONE));
     xb_grids_print(stream, record);
     if (has_together) {
         fputs(!all || has_alone ? "\n" : "", stream);
@@ -456,7 +452,7 @@ static void print_results(FILE *stream, const struct xb_record *record, bool all
             xb_heading_print(stream, XB_COLOUR_TITLE, "%zu GPUs at the same time", most);
         else
             xb_heading_print(stream, XB_COLOUR_TITLE, "GPUs at the same time");
-        print_rows(stream, record, XB_ROWS_TOGETHER);
+        print_table(stream, xb_table_of_rows(record, XB_ROWS_TOGETHER));
     }
     if (all && xb_is_terminal(stream))
         fputs("\nColumns: xferbench help columns\n", stream);
