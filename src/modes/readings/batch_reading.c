@@ -215,20 +215,19 @@ static const char *way_of(const struct xb_record_case *test, char *text, size_t 
     return text;
 }
 
-/* Adds " (24 KiB or more" or ", 64 to 1024": where on an axis, of which `least` or `most` is NULL
- * where that is its end; nothing where both are. */
-static const char *add_range(struct xb_reading *reading, const char *before, const char *least,
-                             const char *most)
+/* Adds " (24 KiB or more" or ", 64 to 1024": which part of an axis with so many places; nothing
+ * where it is all. Returns what stands before the next. */
+static const char *add_range(struct xb_reading *reading, const char *before, const size_t ends[2],
+                             size_t count, char (*texts)[32])
 {
-    const char *one = least != NULL ? least : most;
-    if (one == NULL)
+    const bool is_least = ends[0] == 0, is_most = ends[1] + 1 == count;
+    if (is_least && is_most)
         return before;
-    if (least == NULL || most == NULL)
-        xb_tell(reading, "{text}{text} or {text}", before, one, most == NULL ? "more" : "less");
-    else if (strcmp(least, most) == 0)
-        xb_tell(reading, "{text}{text}", before, one);
-    else
-        xb_tell(reading, "{text}{text} to {text}", before, least, most);
+    xb_tell(reading, "{text}{text}", before, texts[is_least]);
+    if (is_least || is_most)
+        xb_tell(reading, is_most ? " or more" : " or less");
+    else if (ends[0] < ends[1])
+        xb_tell(reading, " to {text}", texts[1]);
     return ", ";
 }
 
@@ -280,10 +279,8 @@ static void add_grid_winners(struct xb_reading *reading, const struct xb_piece_g
         }
         xb_tell(reading, "{text} {text} in {whole}{case}", t > 0 ? "," : "", most->way,
                 (double)most->count, most->test);
-        const char *before = add_range(reading, " (", most->rows[0] > 0 ? ends[0] : NULL,
-                                       most->rows[1] + 1 < grid->row_count ? ends[1] : NULL);
-        before = add_range(reading, before, most->columns[0] > 0 ? ends[2] : NULL,
-                           most->columns[1] + 1 < grid->column_count ? ends[3] : NULL);
+        const char *before = add_range(reading, " (", most->rows, grid->row_count, ends);
+        before = add_range(reading, before, most->columns, grid->column_count, ends + 2);
         xb_tell(reading, before[0] == ',' ? ")" : "");
     }
     if (rest > 0)
