@@ -53,8 +53,8 @@ extern _Atomic unsigned xb_damage_count;
  * Slots that damage what they do, named like them. All are declared; those of copies, prefetches,
  * chases, decodings, files, pieces, graphs and rows are there.
  *
- * chase: it loses all loads if nothing is to be copied, and else one: as if one had brought the word
- * of another line.
+ * chase: it loses all loads if nothing is to be copied, and else one: as if one had brought the
+ * word of another line.
  *
  * decode, prefetch: damage what is there, in place, by a kernel that computes: no word stays what
  * it was, whatever the data is. Only what is restored to device memory. A whole word is wrong in
