@@ -178,23 +178,34 @@ static enum xb_status add_pair(struct planning *plan, struct xb_case test,
     return add_case(plan, test, error);
 }
 
+/* How many devices of the run the pair's destination is behind its source, all in a ring. */
+static size_t ring_distance(const struct xb_run *run, const struct xb_pair *pair)
+{
+    size_t from = xb_run_find_device(run, pair->from), to = xb_run_find_device(run, pair->to);
+    return (to + run->device_count - from) % run->device_count;
+}
+
 /* Adds the pairs of a group, which has test.device or nothing in common, at the same time: the row
- * of all, then one a pair. One pair alone is no group. */
+ * of all, then one a pair. One pair alone is no group. All pairs come by their distance, because a
+ * device may copy one after the other: then no two go to the same device at a time. */
 static enum xb_status add_group(struct planning *plan, struct xb_case test, struct xb_error *error)
 {
+    const struct xb_run *run = plan->run;
     const unsigned device = test.device;
-    const size_t before = plan->run->case_count;
+    const size_t before = run->case_count;
+    const bool are_all = test.group == XB_GROUP_ALL_TO_ALL;
     XB_TRY(add_case(plan, test, error));
     test.sum = false;
-    for (size_t i = 0; i < plan->choice.pair_count; i++) {
-        const struct xb_pair *pair = &plan->choice.pairs[i];
-        test.device = pair->from;
-        test.peer = (int)pair->to;
-        if (test.group == XB_GROUP_ALL_TO_ALL ||
-            device == (test.group == XB_GROUP_ONE_TO_ALL ? pair->from : pair->to))
-            XB_TRY(add_case(plan, test, error));
-    }
-    if (plan->run->case_count < before + 3)
+    for (size_t distance = 1; distance < (are_all ? run->device_count : 2); distance++)
+        for (size_t i = 0; i < plan->choice.pair_count; i++) {
+            const struct xb_pair *pair = &plan->choice.pairs[i];
+            test.device = pair->from;
+            test.peer = (int)pair->to;
+            if (are_all ? ring_distance(run, pair) == distance
+                        : device == (test.group == XB_GROUP_ONE_TO_ALL ? pair->from : pair->to))
+                XB_TRY(add_case(plan, test, error));
+        }
+    if (run->case_count < before + 3)
         plan->run->case_count = before;
     return XB_OK;
 }
