@@ -324,13 +324,13 @@ static void say_grid(void *argument, const struct xb_piece_grid *grid)
         return; /* cells of one way are no comparison */
     xb_tell_next(reading);
     add_grid_winners(reading, grid);
-    if (all.gain > 0)
+    if (all.slow != NULL)
         xb_tell(reading,
                 " The slowest way measured takes up to {factor:most_loss} as long "
                 "({text}{case}{case}, {size} x {whole}).",
                 all.gain, way_of(all.slow->test, text, sizeof text), all.slow->test, all.fast->test,
                 all.slow->piece, (double)all.slow->pieces);
-    if (cut.gain < XB_WORTH_SAYING)
+    if (cut.slow == NULL || cut.gain < XB_WORTH_SAYING)
         return;
     xb_tell(reading,
             " At {size} x {whole}{case}, {text} are {speed:cut_gain} as one call of all.{case}",
