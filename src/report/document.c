@@ -255,7 +255,7 @@ static enum xb_status take(struct xb_report_document *document, struct xb_error 
         break;
     default:
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "%s: is not a file that a command of xferbench wrote as JSON", path);
+                       "%s: is not a file of results that xferbench wrote as JSON", path);
     }
     cJSON_Delete(document->tree); /* all of it was read */
     document->tree = NULL;
